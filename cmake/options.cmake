@@ -1,0 +1,38 @@
+# What every target is compiled with. A target links `rdmablk_options` to get it.
+
+option(RDMABLK_TESTS "Build the tests" ON)
+set(RDMABLK_SANITIZE "" CACHE STRING "Sanitizers to build with: address or thread; empty for none")
+set_property(CACHE RDMABLK_SANITIZE PROPERTY STRINGS "" address thread)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
+add_library(rdmablk_options INTERFACE)
+target_compile_options(rdmablk_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
+  -Woverloaded-virtual -Wcast-align -Wformat=2 -Wimplicit-fallthrough -Werror)
+target_compile_definitions(rdmablk_options INTERFACE RDMABLK_VERSION="${PROJECT_VERSION}")
+target_include_directories(rdmablk_options INTERFACE ${PROJECT_SOURCE_DIR})
+
+if(RDMABLK_SANITIZE STREQUAL "address")
+  set(rdmablk_sanitize_flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+elseif(RDMABLK_SANITIZE STREQUAL "thread")
+  # GCC's -Wtsan warns of atomic_thread_fence, which the headers of libraries use.
+  set(rdmablk_sanitize_flags -fsanitize=thread -fno-omit-frame-pointer -Wno-tsan)
+elseif(RDMABLK_SANITIZE)
+  message(FATAL_ERROR "RDMABLK_SANITIZE is '${RDMABLK_SANITIZE}'; it takes address, thread or nothing")
+endif()
+if(RDMABLK_SANITIZE)
+  target_compile_options(rdmablk_options INTERFACE ${rdmablk_sanitize_flags})
+  target_link_options(rdmablk_options INTERFACE ${rdmablk_sanitize_flags})
+endif()
