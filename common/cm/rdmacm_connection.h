@@ -1,0 +1,77 @@
+#pragma once
+
+#include <rdma/rdma_cma.h>
+
+#include <memory>
+#include <optional>
+
+#include "common/cm/connection.h"
+
+namespace rdmablk::cm {
+
+/// Owns an identifier of rdma_cm (rdma_create_id(3)). All events of it must have been acknowledged
+/// before it is destroyed, or destroying it blocks.
+struct DestroyId {
+  void operator()(rdma_cm_id* id) const noexcept { rdma_destroy_id(id); }
+};
+using CmId = std::unique_ptr<rdma_cm_id, DestroyId>;
+
+/// An event, copied so that the original could be acknowledged.
+struct RdmacmEvent {
+  rdma_cm_event_type type;
+  int status;
+  std::uint8_t peer_read_depth;  ///< READs that a peer who asks for a connection wants outstanding
+  std::span<const std::byte> data;
+};
+
+/// What the context of an identifier points to: who is told of its events.
+class CmIdOwner {
+ public:
+  virtual ~CmIdOwner() = default;
+
+  /// Handles an event of the identifier; its owner may be gone afterwards.
+  virtual void handle(const RdmacmEvent& event) = 0;
+
+  /// Handles a request that came to a listening identifier.
+  /// @param id the identifier that was made for it.
+  virtual void request(CmId id, const RdmacmEvent& event) = 0;
+};
+
+/// A connection that rdma_cm sets up.
+class RdmacmConnection final : public Connection, public CmIdOwner {
+ public:
+  /// Takes an identifier that is not bound to a device yet, and starts to resolve `peer`.
+  RdmacmConnection(CmId id, const SocketAddress& peer, EventHandler& handler);
+
+  /// Takes the identifier of a request to connect.
+  RdmacmConnection(CmId id, std::uint8_t peer_read_depth);
+
+  ~RdmacmConnection() override;
+  RdmacmConnection(const RdmacmConnection&) = delete;
+  RdmacmConnection& operator=(const RdmacmConnection&) = delete;
+
+  ibv_context* device() const noexcept override { return id_->verbs; }
+  std::string peer() const override;
+  verbs::QueuePair& create_queue_pair(const verbs::ProtectionDomain& pd,
+                                      const verbs::CompletionQueue& cq,
+                                      const verbs::QueuePairOptions& options) override;
+  verbs::QueuePair& queue_pair() noexcept override { return *qp_; }
+  void connect(std::span<const std::byte> private_data) override;
+  void accept(EventHandler& handler) override;
+  void reject(std::span<const std::byte> data) noexcept override;
+  void disconnect() noexcept override;
+
+  void handle(const RdmacmEvent& event) override;
+  void request(CmId /*id*/, const RdmacmEvent& /*event*/) override {}
+
+ private:
+  void resolve_route();
+  void tell(EventType type, int error = 0);
+
+  CmId id_;
+  EventHandler* handler_ = nullptr;
+  std::optional<verbs::QueuePair> qp_;
+  std::uint8_t peer_read_depth_ = 0;
+};
+
+}  // namespace rdmablk::cm

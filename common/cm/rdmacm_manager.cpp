@@ -1,0 +1,167 @@
+#include <fmt/format.h>
+#include <rdma/rdma_cma.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "common/cm/connection.h"
+#include "common/cm/rdmacm_connection.h"
+#include "common/error.h"
+#include "common/unique_fd.h"
+#include "common/verbs/device_list.h"
+
+namespace rdmablk::cm {
+namespace {
+
+/// Requests to connect that the kernel holds until they are handled.
+constexpr int kBacklog = 128;
+
+/// The longest private data that any event carries (an iWARP request).
+constexpr std::size_t kMaxEventData = 512;
+
+class EventChannel {
+ public:
+  EventChannel() : channel_(rdma_create_event_channel()) {
+    if (!channel_) {
+      throw Error(fmt::format("cannot use RDMA on this host: {}.\n{}", errno_text(errno),
+                              verbs::how_to_get_a_device()));
+    }
+    set_nonblocking(channel_->fd);
+  }
+  rdma_event_channel* get() const noexcept { return channel_.get(); }
+
+ private:
+  struct Destroy {
+    void operator()(rdma_event_channel* channel) const noexcept {
+      rdma_destroy_event_channel(channel);
+    }
+  };
+  std::unique_ptr<rdma_event_channel, Destroy> channel_;
+};
+
+/// The devices as rdma_cm has opened them: a queue pair's protection domain must be of the same
+/// context as its identifier.
+class CmDevices {
+ public:
+  CmDevices() {
+    int count = 0;
+    list_.reset(rdma_get_devices(&count));
+    if (!list_ || count == 0) {
+      throw Error(
+          fmt::format("there is no RDMA device on this host.\n{}", verbs::how_to_get_a_device()));
+    }
+    devices_ = {list_.get(), static_cast<std::size_t>(count)};
+  }
+  std::span<ibv_context* const> get() const noexcept { return devices_; }
+
+ private:
+  struct Free {
+    void operator()(ibv_context** list) const noexcept { rdma_free_devices(list); }
+  };
+  std::unique_ptr<ibv_context*[], Free> list_;
+  std::span<ibv_context* const> devices_;
+};
+
+CmId create_id(const EventChannel& channel) {
+  rdma_cm_id* id = nullptr;
+  if (rdma_create_id(channel.get(), &id, nullptr, RDMA_PS_TCP) != 0) {
+    throw SystemError("create an identifier of rdma_cm", errno);
+  }
+  return CmId(id);
+}
+
+class RdmacmListener final : public Listener, public CmIdOwner {
+ public:
+  RdmacmListener(CmId id, const SocketAddress& address, RequestHandler& handler)
+      : id_(std::move(id)), handler_(handler) {
+    id_->context = static_cast<CmIdOwner*>(this);
+    SocketAddress bound = address;
+    if (rdma_bind_addr(id_.get(), bound.get()) != 0) fail(address);
+    if (rdma_listen(id_.get(), kBacklog) != 0) fail(address);
+  }
+
+  SocketAddress address() const override { return SocketAddress(*rdma_get_local_addr(id_.get())); }
+  ibv_context* device() const noexcept override { return id_->verbs; }
+
+  /// A listener's own events (its device was removed) leave nothing to do.
+  void handle(const RdmacmEvent& /*event*/) override {}
+
+  void request(CmId id, const RdmacmEvent& event) override {
+    handler_.on_request(std::make_unique<RdmacmConnection>(std::move(id), event.peer_read_depth),
+                        event.data);
+  }
+
+ private:
+  [[noreturn]] static void fail(const SocketAddress& address) {
+    const int error = errno;
+    const std::string doing = fmt::format("listen on {}", address.text());
+    if (error == ENODEV || error == EADDRNOTAVAIL) {
+      throw Error(
+          fmt::format("cannot {}: no RDMA device has this address; `rdmablk devices` shows "
+                      "what there is",
+                      doing));
+    }
+    throw SystemError(doing, error);
+  }
+
+  CmId id_;
+  RequestHandler& handler_;
+};
+
+class RdmacmManager final : public ConnectionManager {
+ public:
+  int fd() const noexcept override { return channel_.get()->fd; }
+  std::span<ibv_context* const> devices() const noexcept override { return devices_.get(); }
+
+  void process() override {
+    rdma_cm_event* event = nullptr;
+    while (rdma_get_cm_event(channel_.get(), &event) == 0) take(event);
+  }
+
+  std::unique_ptr<Listener> listen(const SocketAddress& address, RequestHandler& handler) override {
+    return std::make_unique<RdmacmListener>(create_id(channel_), address, handler);
+  }
+
+  std::unique_ptr<Connection> open(const SocketAddress& peer, EventHandler& handler) override {
+    return std::make_unique<RdmacmConnection>(create_id(channel_), peer, handler);
+  }
+
+ private:
+  /// Copies and acknowledges the event before anything else: an identifier with an unacknowledged
+  /// one cannot be destroyed.
+  void take(rdma_cm_event* event) {
+    rdma_cm_id* const id = event->id;
+    rdma_cm_id* const listen_id = event->listen_id;
+    std::array<std::byte, kMaxEventData> data;
+    const auto& param = event->param.conn;
+    const bool has_data = param.private_data != nullptr;
+    const std::size_t size =
+        has_data ? std::min<std::size_t>(param.private_data_len, data.size()) : 0;
+    if (has_data) std::memcpy(data.data(), param.private_data, size);
+    // The event of a peer's request shows what the peer wants to initiate as our resources.
+    const RdmacmEvent copy{
+        event->event, event->status, param.responder_resources, {data.data(), size}};
+    rdma_ack_cm_event(event);
+    dispatch(id, listen_id, copy);
+  }
+
+  static void dispatch(rdma_cm_id* id, rdma_cm_id* listen_id, const RdmacmEvent& event) {
+    if (event.type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+      static_cast<CmIdOwner*>(listen_id->context)->request(CmId(id), event);
+    } else {
+      static_cast<CmIdOwner*>(id->context)->handle(event);
+    }
+  }
+
+  EventChannel channel_;
+  CmDevices devices_;
+};
+
+}  // namespace
+
+std::unique_ptr<ConnectionManager> make_rdmacm() {
+  return std::make_unique<RdmacmManager>();
+}
+
+}  // namespace rdmablk::cm

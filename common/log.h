@@ -1,0 +1,18 @@
+#pragma once
+
+#include <spdlog/spdlog.h>
+
+#include <string>
+
+namespace rdmablk {
+
+/// Sends the process's log to standard error, a line an entry, and sets what is logged.
+/// @param program its name, which stands in front of every line.
+/// @param level one of trace, debug, info, warning, error; throws UsageError for anything else.
+void start_logging(const std::string& program, const std::string& level);
+
+/// Runs a program's main part: an Error ends it with one line on standard error and the exit status
+/// that belongs to it.
+int run_program(const std::string& program, int (*run)(int, char**), int argc, char** argv);
+
+}  // namespace rdmablk

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/protocol/header.h"
+#include "common/protocol/wire.h"
+#include "common/verbs/completion_channel.h"
+#include "common/verbs/completion_queue.h"
+#include "common/verbs/queue_pair.h"
+#include "common/verbs/registered_buffer.h"
+
+namespace rdmablk::protocol {
+
+/// Is told what comes over a message channel. Must not destroy the channel from within.
+class MessageHandler {
+ public:
+  virtual ~MessageHandler() = default;
+
+  /// @param message its payload is valid during the call only.
+  virtual void on_message(const Message& message) = 0;
+
+  /// The channel is of no use any more; said once.
+  /// @param reason one line for people.
+  virtual void on_broken(const std::string& reason) = 0;
+};
+
+/// SEND and RECV of messages on one queue pair, the same on both ends. Receives are posted before
+/// the connection is made, and again before a message is handled, so that the receiver is always
+/// ready for a peer that keeps to its credits. Its protection domain should hold nothing else. Used
+/// by one thread.
+class MessageChannel {
+ public:
+  /// Throws MemlockError or SystemError.
+  explicit MessageChannel(const verbs::ProtectionDomain& pd);
+
+  /// What the queue pair of a channel must hold.
+  static verbs::QueuePairOptions queue_pair_options();
+  const verbs::CompletionQueue& completion_queue() const noexcept { return cq_; }
+
+  /// Posts all receives. Before the queue pair is connected; it outlives the channel's use.
+  /// Throws SystemError.
+  void start(verbs::QueuePair& qp);
+
+  /// Readable when poll() has something to do.
+  int fd() const noexcept { return events_.fd(); }
+
+  /// Handles all that has come, and arms the completion queue again.
+  void poll(MessageHandler& handler);
+
+  /// Sends a message.
+  /// @return false when the peer does not take its messages (no buffer is free) or the queue is
+  /// down: the connection is of no use then.
+  template <typename Payload>
+  bool send(const Header& header, const Payload& payload) {
+    const auto slot = take_send_slot();
+    if (!slot) return false;
+    WireWriter writer(send_buffer(*slot).subspan(kHeaderSize));
+    payload.encode(writer);
+    return writer.ok() &&
+           post_send(*slot, finish_message(send_buffer(*slot), header, writer.size()));
+  }
+
+  bool broken() const noexcept { return broken_; }
+
+ private:
+  static constexpr unsigned kSends = kAdminReceives;
+
+  std::span<std::byte> send_buffer(unsigned slot) const noexcept;
+  std::optional<unsigned> take_send_slot() noexcept;
+  bool post_send(unsigned slot, std::size_t length) noexcept;
+  int post_receive(unsigned slot) noexcept;
+  void complete(const ibv_wc& completion, MessageHandler& handler);
+  void receive(const ibv_wc& completion, MessageHandler& handler);
+  void break_off(const std::string& reason, MessageHandler& handler);
+
+  verbs::RegisteredBuffer buffers_;  // receives first, then sends
+  verbs::CompletionChannel events_;
+  verbs::CompletionQueue cq_;
+  verbs::QueuePair* qp_ = nullptr;
+  std::bitset<kSends> sending_;
+  bool broken_ = false;
+};
+
+/// A message without a payload.
+struct Empty {
+  void encode(WireWriter& /*writer*/) const {}
+};
+
+}  // namespace rdmablk::protocol

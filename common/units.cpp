@@ -1,0 +1,79 @@
+#include "common/units.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+namespace rdmablk {
+namespace {
+
+/// How far a suffix shifts; nothing for an unknown one.
+std::optional<unsigned> shift_of(char suffix) {
+  switch (suffix) {
+    case 'k':
+    case 'K':
+      return 10;
+    case 'm':
+    case 'M':
+      return 20;
+    case 'g':
+    case 'G':
+      return 30;
+    case 't':
+    case 'T':
+      return 40;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t maximum) {
+  if (text.empty() || !is_digit(text.front())) return std::nullopt;
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || value > maximum) return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  unsigned shift = 0;
+  if (!is_digit(text.back())) {
+    const auto found = shift_of(text.back());
+    if (!found) return std::nullopt;
+    shift = *found;
+    text.remove_suffix(1);
+  }
+  const auto number = parse_number(text, UINT64_MAX >> shift);
+  if (!number) return std::nullopt;
+  return *number << shift;
+}
+
+std::string format_size(std::uint64_t bytes) {
+  struct Unit {
+    unsigned shift;
+    const char* name;
+  };
+  static constexpr std::array<Unit, 4> kUnits{{{40, "TiB"}, {30, "GiB"}, {20, "MiB"}, {10, "KiB"}}};
+  for (const Unit& unit : kUnits) {
+    const std::uint64_t one = std::uint64_t{1} << unit.shift;
+    if (bytes < one) continue;
+    if (bytes % one == 0) return fmt::format("{} {}", bytes >> unit.shift, unit.name);
+    const std::uint64_t quarter = one / 4;
+    if (bytes % quarter == 0) {
+      return fmt::format("{:g} {}", static_cast<double>(bytes) / static_cast<double>(one),
+                         unit.name);
+    }
+  }
+  return fmt::format("{} bytes", bytes);
+}
+
+}  // namespace rdmablk

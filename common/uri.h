@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rdmablk {
+
+/// The port that a target listens on with rdma_cm.
+inline constexpr std::uint16_t kDefaultPort = 10812;
+
+/// Where a target listens: a host name or address, and a port.
+struct HostPort {
+  std::string host;  ///< without brackets
+  std::uint16_t port = kDefaultPort;
+
+  /// "host:port", an IPv6 address in brackets.
+  std::string text() const;
+  bool operator==(const HostPort&) const = default;
+};
+
+/// Reads HOST[:PORT] or [IPV6][:PORT]; a bare IPv6 address is taken without a port.
+/// Throws UsageError.
+HostPort parse_host_port(std::string_view text);
+
+/// rdmablk://HOST[:PORT]/EXPORT
+struct Uri {
+  HostPort target;
+  std::string export_name;
+
+  std::string text() const;
+  bool operator==(const Uri&) const = default;
+};
+
+/// Reads a URI. Throws UsageError, whose text shows the form that is expected.
+Uri parse_uri(std::string_view text);
+
+}  // namespace rdmablk

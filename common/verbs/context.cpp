@@ -1,0 +1,31 @@
+#include "common/verbs/context.h"
+
+#include <fmt/format.h>
+
+#include "common/error.h"
+
+namespace rdmablk::verbs {
+
+Context::Context(ibv_device* device) : context_(ibv_open_device(device)) {
+  if (!context_) {
+    throw SystemError(fmt::format("open RDMA device {}", ibv_get_device_name(device)), errno);
+  }
+}
+
+bool is_iwarp(const ibv_context* context) noexcept {
+  return context->device->transport_type == IBV_TRANSPORT_IWARP;
+}
+
+ibv_device_attr query_device(ibv_context* context) {
+  ibv_device_attr attributes{};
+  if (const int error = ibv_query_device(context, &attributes)) {
+    throw SystemError(fmt::format("query RDMA device {}", device_name(context)), error);
+  }
+  return attributes;
+}
+
+std::string device_name(const ibv_context* context) {
+  return ibv_get_device_name(context->device);
+}
+
+}  // namespace rdmablk::verbs

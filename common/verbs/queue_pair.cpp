@@ -1,0 +1,56 @@
+#include "common/verbs/queue_pair.h"
+
+#include <fmt/format.h>
+
+#include "common/error.h"
+#include "common/verbs/context.h"
+
+namespace rdmablk::verbs {
+
+ibv_qp_init_attr reliable_connection(const CompletionQueue& cq, const QueuePairOptions& options) {
+  ibv_qp_init_attr attributes{};
+  attributes.qp_type = IBV_QPT_RC;
+  attributes.send_cq = cq.get();
+  attributes.recv_cq = cq.get();
+  attributes.cap.max_send_wr = options.send_requests;
+  attributes.cap.max_recv_wr = options.receive_requests;
+  attributes.cap.max_send_sge = options.send_segments;
+  attributes.cap.max_recv_sge = options.receive_segments;
+  return attributes;
+}
+
+QueuePair::QueuePair(const ProtectionDomain& pd, ibv_qp_init_attr attributes)
+    : qp_(ibv_create_qp(pd.get(), &attributes)) {
+  if (!qp_) {
+    throw SystemError(
+        fmt::format("create a queue pair of {} send and {} receive work requests on {}",
+                    attributes.cap.max_send_wr, attributes.cap.max_recv_wr,
+                    device_name(pd.context())),
+        errno);
+  }
+}
+
+int QueuePair::post_send(ibv_send_wr& list, ibv_send_wr*& unposted) noexcept {
+  unposted = nullptr;
+  return ibv_post_send(qp_.get(), &list, &unposted);
+}
+
+int QueuePair::post_receive(ibv_recv_wr& list) noexcept {
+  ibv_recv_wr* bad = nullptr;
+  return ibv_post_recv(qp_.get(), &list, &bad);
+}
+
+ibv_qp_state QueuePair::state() const noexcept {
+  ibv_qp_attr attributes{};
+  ibv_qp_init_attr initial{};
+  if (ibv_query_qp(qp_.get(), &attributes, IBV_QP_STATE, &initial) != 0) return IBV_QPS_ERR;
+  return attributes.qp_state;
+}
+
+int QueuePair::fail() noexcept {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_ERR;
+  return ibv_modify_qp(qp_.get(), &attributes, IBV_QP_STATE);
+}
+
+}  // namespace rdmablk::verbs

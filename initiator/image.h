@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "initiator/queue.h"
+#include "initiator/request_buffers.h"
+
+namespace rdmablk::initiator {
+
+/// What an image is like; does not change while it is attached.
+struct ImageInfo {
+  std::string name;              ///< of the export
+  std::uint64_t size = 0;        ///< bytes, a multiple of 512
+  bool read_only = false;        ///< writes and zeroes are refused
+  std::uint32_t block_size = 0;  ///< bytes: the alignment that is served best
+  bool flush_is_free = false;    ///< flushing has nothing to do
+};
+
+/// A range of bytes that can be read and written: an attached export, or local memory. Outlives its
+/// queues and buffers. Used by one thread while setting up; each queue afterwards by its own.
+class Image {
+ public:
+  Image() = default;
+  virtual ~Image() = default;
+  Image(const Image&) = delete;
+  Image& operator=(const Image&) = delete;
+
+  virtual const ImageInfo& info() const noexcept = 0;
+
+  /// Makes a queue that works on up to `depth` pieces at once; more requests wait in it.
+  /// @param depth 1 to 4096. Throws Error.
+  virtual std::unique_ptr<Queue> make_queue(unsigned depth) = 0;
+
+  /// Makes memory for the requests of one thread. Throws verbs::MemlockError or Error.
+  virtual std::unique_ptr<RequestBuffers> make_buffers(std::size_t bytes) = 0;
+};
+
+}  // namespace rdmablk::initiator

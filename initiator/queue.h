@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "initiator/request.h"
+
+namespace rdmablk::initiator {
+
+/// A way to an image for one thread: requests go in, completions come out, in any order. Nothing
+/// here blocks, allocates or locks. The thread that uses it may differ from the one that made it;
+/// all calls come from one thread at a time.
+class Queue {
+ public:
+  Queue() = default;
+  virtual ~Queue() = default;
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  /// Takes a request. Always succeeds: when the device's queue is full it waits here, and when the
+  /// connection is down it comes back from poll() with EIO.
+  virtual void submit(Request& request) noexcept = 0;
+
+  /// Hands what was submitted to the device, in one go. Call it once after a batch of submit().
+  virtual void kick() noexcept = 0;
+
+  /// Takes requests that have ended, and posts what waited for room.
+  /// @return how many were written to `done`; 0 when there are none now.
+  virtual std::size_t poll(std::span<Request*> done) noexcept = 0;
+
+  /// Readable when, after arm(), there is something to poll.
+  virtual int fd() const noexcept = 0;
+
+  /// Makes the descriptor tell of the next completion, and takes what it told of before. Poll once
+  /// more after it, then sleep.
+  virtual void arm() noexcept = 0;
+};
+
+}  // namespace rdmablk::initiator

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/protocol/messages.h"
+#include "common/uri.h"
+#include "initiator/image.h"
+
+namespace rdmablk::initiator {
+
+class RemoteImage;
+
+struct SessionOptions {
+  /// How long each step of setting up may take: connecting, and every request to the target.
+  std::chrono::milliseconds timeout{5000};
+};
+
+struct AttachOptions {
+  protocol::Access access = protocol::Access::read_write;
+  unsigned queues = 1;               ///< I/O queues that will be made
+  unsigned depth = 32;               ///< of each
+  std::uint32_t max_io = 1U << 20U;  ///< bytes of the largest request
+};
+
+/// One initiator on one target. Everything but start() and stop() belongs to the time of setting
+/// up, on one thread: connect, list, attach, make queues and buffers. start() then begins a thread
+/// that watches the connections; from there on only the queues are used, each by its thread. stop()
+/// ends that thread, after which queues, images and the session are destroyed, in this order.
+class Session {
+ public:
+  /// Connects to a target. Throws Error, also when it does not answer in time.
+  static std::unique_ptr<Session> connect(const HostPort& target,
+                                          const SessionOptions& options = {});
+
+  virtual ~Session() = default;
+
+  /// The exports that this initiator may see, by name. Throws Error.
+  virtual std::vector<protocol::ExportInfo> list() = 0;
+
+  /// Attaches an export. Throws Error; when there is none of that name, the text lists those that
+  /// exist.
+  /// @return an image, which the session outlives.
+  virtual std::unique_ptr<RemoteImage> attach(const std::string& name,
+                                              const AttachOptions& options) = 0;
+
+  /// Begins to watch the connections. When one is lost, its queues' requests end with EIO, and a
+  /// line in the log says why.
+  virtual void start() = 0;
+
+  /// Ends the watching; does nothing when it was not started. No queue may be in use.
+  virtual void stop() noexcept = 0;
+};
+
+}  // namespace rdmablk::initiator
