@@ -76,7 +76,6 @@ run_command() {
   writers+=($!)
   watch "${writers[@]}" &
   status=0
-  # shellcheck disable=SC2016
   (
     ulimit -l unlimited
     cd "$directory"
@@ -92,7 +91,7 @@ watch() {
   : >"$share_point/timed-out"
   {
     echo "The command did not end within $timeout seconds. Processes:"
-    ps -e -o pid,ppid,stat,wchan:24,args
+    ps -N -p 2 --ppid 2 -o pid,ppid,stat,wchan:24,args # without the kernel's threads
   } >/dev/console
   echo w >/proc/sysrq-trigger
   switch_off
