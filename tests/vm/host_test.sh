@@ -41,10 +41,11 @@ test_no_kernel() {
 }
 
 test_kernel_is_no_program() {
-  export RDMABLK_UML_KERNEL=/etc/passwd
+  local file=${BASH_SOURCE[0]%/*}/lib.sh
+  export RDMABLK_UML_KERNEL=$file
   run true
   expect_equal status 1 "$status"
-  expect_match message "RDMABLK_UML_KERNEL is '/etc/passwd'.*docs/vm.md" "$err"
+  expect_match message "RDMABLK_UML_KERNEL is '$file'.*docs/vm.md" "$err"
   expect_nothing_left
 }
 
