@@ -91,7 +91,7 @@ watch() {
   : >"$share_point/timed-out"
   {
     echo "The command did not end within $timeout seconds. Processes:"
-    ps -N -p 2 --ppid 2 -o pid,ppid,stat,wchan:24,args # without the kernel's threads
+    ps -L -N -p 2 --ppid 2 -o pid,tid,ppid,stat,wchan:24,args # without the kernel's threads
   } >/dev/console
   echo w >/proc/sysrq-trigger
   switch_off
