@@ -85,13 +85,16 @@ expect_nothing_left "after SIGTERM while in use"
 # leaves its users with errors.
 serve --workers 2
 exec 5<>"$image"
-has_read() { (($(awk '$1 == "rchar:" { print $2 }' "/proc/$load/io") > 10000000)); }
+served() { awk '{ print $14 + $15 }' "/proc/$pid/stat"; } # the daemon's time, in ticks
+has_served() { (($(served) > before + 2)); }
 start_load() {
+  local before
+  before=$(served)
   run_in_background fio --name=load --filename=/dev/fd/5 --rw=randrw --bs=4k --ioengine=psync \
     --numjobs=4 --thread --direct=1 --size=1M --time_based --runtime=60 --output="$scratch/fio" \
     2>"$scratch/fio.err"
   load=$!
-  wait_until "fio reads" has_read
+  wait_until "fio reads" has_served
 }
 for i in {1..5}; do
   start_load
