@@ -8,7 +8,7 @@
 #include "common/verbs/context.h"
 #include "common/verbs/memory_region.h"
 #include "common/verbs/registered_buffer.h"
-#include "tests/integration/connected_pair.h"
+#include "tests/integration/verbs/connected_pair.h"
 
 namespace rdmablk::test {
 namespace {

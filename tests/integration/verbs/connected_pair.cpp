@@ -1,4 +1,4 @@
-#include "tests/integration/connected_pair.h"
+#include "tests/integration/verbs/connected_pair.h"
 
 #include <poll.h>
 
