@@ -140,6 +140,10 @@ void RdmacmConnection::tell(EventType type, int error) {
   if (handler_ != nullptr) handler_->on_event(*this, Event{type, error});
 }
 
+void RdmacmConnection::tell_refusal(Refusal refusal, std::span<const std::byte> data) {
+  if (handler_ != nullptr) handler_->on_event(*this, {EventType::rejected, 0, refusal, data});
+}
+
 void RdmacmConnection::resolve_route() {
   // Of use on InfiniBand and RoCE only, and only from Linux 5.1 on: refusal is no failure.
   std::uint8_t timeout = kAckTimeout;
@@ -156,15 +160,13 @@ void RdmacmConnection::handle(const RdmacmEvent& event) {
     case RDMA_CM_EVENT_ESTABLISHED:
       return tell(EventType::established);
     case RDMA_CM_EVENT_REJECTED:
-      if (handler_ != nullptr) {
-        handler_->on_event(*this,
-                           Event{EventType::rejected, 0, refusal_of(event.status), event.data});
-      }
-      return;
+      return tell_refusal(refusal_of(event.status), event.data);
     case RDMA_CM_EVENT_ADDR_ERROR:
     case RDMA_CM_EVENT_ROUTE_ERROR:
     case RDMA_CM_EVENT_UNREACHABLE:
     case RDMA_CM_EVENT_CONNECT_ERROR:
+      // iWARP's way to say that nobody listens.
+      if (event.status == -ECONNREFUSED) return tell_refusal(Refusal::no_listener, {});
       return tell(EventType::failed, event.status < 0 ? -event.status : EHOSTUNREACH);
     case RDMA_CM_EVENT_ADDR_CHANGE:
     case RDMA_CM_EVENT_DISCONNECTED:
