@@ -165,8 +165,6 @@ void RdmacmConnection::handle(const RdmacmEvent& event) {
     case RDMA_CM_EVENT_ROUTE_ERROR:
     case RDMA_CM_EVENT_UNREACHABLE:
     case RDMA_CM_EVENT_CONNECT_ERROR:
-      // iWARP's way to say that nobody listens.
-      if (event.status == -ECONNREFUSED) return tell_refusal(Refusal::no_listener, {});
       return tell(EventType::failed, event.status < 0 ? -event.status : EHOSTUNREACH);
     case RDMA_CM_EVENT_ADDR_CHANGE:
     case RDMA_CM_EVENT_DISCONNECTED:
