@@ -67,11 +67,13 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
  private:
   void resolve_route();
   void tell(EventType type, int error = 0);
+  void lose();
 
   CmId id_;
   EventHandler* handler_ = nullptr;
   std::optional<verbs::QueuePair> qp_;
   std::uint8_t peer_read_depth_ = 0;
+  bool established_ = false;
 };
 
 }  // namespace rdmablk::cm

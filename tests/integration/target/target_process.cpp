@@ -6,10 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <string_view>
 #include <utility>
 
@@ -68,6 +71,15 @@ TargetProcess::~TargetProcess() {
   if (pid_ < 0) return;
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
+}
+
+void TargetProcess::show_log_if_failed() {
+  if (!::testing::Test::HasFailure()) return;
+  if (pid_ >= 0) {
+    terminate();
+    wait();
+  }
+  std::cerr << "The target's log:\n" << log_;
 }
 
 bool TargetProcess::read_log() {
