@@ -24,6 +24,14 @@ ibv_device_attr query_device(ibv_context* context) {
   return attributes;
 }
 
+std::uint32_t max_message_size(ibv_context* context) {
+  ibv_port_attr port{};
+  if (const int error = ibv_query_port(context, 1, &port)) {
+    throw SystemError(fmt::format("query port 1 of RDMA device {}", device_name(context)), error);
+  }
+  return port.max_msg_sz;
+}
+
 std::string device_name(const ibv_context* context) {
   return ibv_get_device_name(context->device);
 }

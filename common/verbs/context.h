@@ -30,6 +30,10 @@ bool is_iwarp(const ibv_context* context) noexcept;
 /// The limits of a device (ibv_query_device(3)). Throws SystemError.
 ibv_device_attr query_device(ibv_context* context);
 
+/// The longest message that a device's first port takes, in bytes (ibv_query_port(3)). Throws
+/// SystemError.
+std::uint32_t max_message_size(ibv_context* context);
+
 /// A device's name: "mlx5_0".
 std::string device_name(const ibv_context* context);
 

@@ -19,6 +19,7 @@ class RegisteredBuffer {
 
   std::byte* data() const noexcept { return mapping_.data(); }
   std::size_t size() const noexcept { return mapping_.size(); }
+  std::span<std::byte> bytes() const noexcept { return mapping_.bytes(); }
   std::uint32_t lkey() const noexcept { return region_.lkey(); }
   std::uint32_t rkey() const noexcept { return region_.rkey(); }
 

@@ -1,17 +1,17 @@
 #include "target_process.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <string_view>
 #include <utility>
@@ -91,6 +91,25 @@ bool TargetProcess::read_log() {
 
 void TargetProcess::terminate() const {
   ::kill(pid_, SIGTERM);
+}
+
+void TargetProcess::kill() {
+  ::kill(pid_, SIGKILL);
+  wait();
+}
+
+HostPort TargetProcess::host_port() const {
+  return parse_host_port(address_.text());
+}
+
+std::chrono::milliseconds TargetProcess::cpu_time() const {
+  std::ifstream stat("/proc/" + std::to_string(pid_) + "/stat");
+  std::string skipped;
+  for (int field = 1; field < 14; ++field) stat >> skipped;  // proc(5): utime is field 14
+  long user = 0;
+  long system = 0;
+  stat >> user >> system;
+  return std::chrono::milliseconds((user + system) * 1000 / ::sysconf(_SC_CLK_TCK));
 }
 
 int TargetProcess::wait() {

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,17 @@ class TargetProcess {
 
   const SocketAddress& address() const noexcept { return address_; }
 
+  /// The same, for who takes a host's name.
+  HostPort host_port() const;
+
+  /// Processor time that it has used: user and system.
+  std::chrono::milliseconds cpu_time() const;
+
   /// Sends SIGTERM.
   void terminate() const;
+
+  /// Sends SIGKILL and waits for its end.
+  void kill();
 
   /// Waits for its end. @return its exit status; -1 when a signal ended it.
   int wait();

@@ -1,0 +1,117 @@
+#include "initiator/link.h"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+
+#include "common/protocol/private_data.h"
+
+namespace rdmablk::initiator {
+namespace {
+
+std::string refusal_reason(const cm::Event& event) {
+  switch (event.refusal) {
+    case cm::Refusal::no_listener:
+      return "nothing listens on this port; is rdmablk-target running there?";
+    case cm::Refusal::by_peer:
+      if (const auto refusal = protocol::QueueRefusal::decode(event.data)) {
+        return fmt::format("the target refused: {}", refusal->text.empty()
+                                                         ? protocol::status_text(refusal->status)
+                                                         : refusal->text.c_str());
+      }
+      return "the program that listens on this port refused; is it rdmablk-target?";
+    case cm::Refusal::stale:
+      return "the target remembers an older connection; try again";
+    case cm::Refusal::other:
+      break;
+  }
+  return "the connection was refused";
+}
+
+}  // namespace
+
+Link::Link(ControlLoop& loop, const SocketAddress& peer, ControlLoop::Clock::time_point deadline)
+    : loop_(loop), peer_(peer.text()), lost_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!lost_event_) throw SystemError("create an eventfd", errno);
+  try {
+    connection_ = loop.connections().open(peer, *this);
+  } catch (const SystemError& error) {
+    throw ConnectError(error.what());
+  }
+  wait_for(State::resolved, deadline);
+}
+
+Link::~Link() {
+  if (on_destroyed_) on_destroyed_();
+}
+
+verbs::QueuePair& Link::create_queue_pair(const verbs::ProtectionDomain& pd,
+                                          const verbs::CompletionQueue& cq,
+                                          const verbs::QueuePairOptions& options) {
+  return connection_->create_queue_pair(pd, cq, options);
+}
+
+void Link::connect(std::span<const std::byte> private_data,
+                   ControlLoop::Clock::time_point deadline) {
+  state_ = State::working;
+  connection_->connect(private_data);
+  wait_for(State::established, deadline);
+}
+
+void Link::wait_for(State wanted, ControlLoop::Clock::time_point deadline) {
+  const bool in_time =
+      loop_.run_until(deadline, [&] { return state_ == wanted || state_ == State::failed; });
+  if (!in_time) {
+    throw ConnectError(fmt::format(
+        "cannot connect to {}: no answer in time; is rdmablk-target running there, and does the "
+        "network let RDMA through (RoCE: UDP port 4791)?",
+        peer_));
+  }
+  if (state_ == State::failed) {
+    throw ConnectError(fmt::format("cannot connect to {}: {}", peer_, failure_));
+  }
+}
+
+void Link::fail(std::string reason) {
+  if (lost_) return;  // another thread may be reading why
+  failure_ = std::move(reason);
+  state_ = State::failed;
+}
+
+bool Link::take_loss() noexcept {
+  if (loss_taken_ || !lost_.load(std::memory_order_acquire)) return false;
+  eventfd_t value = 0;
+  // Not written yet: the next call takes it, so that the descriptor does not stay readable.
+  if (::eventfd_read(lost_event_.get(), &value) != 0) return false;
+  loss_taken_ = true;
+  return true;
+}
+
+void Link::lose() {
+  if (lost_.exchange(true, std::memory_order_acq_rel)) return;
+  ::eventfd_write(lost_event_.get(), 1);
+  if (on_lost_) on_lost_();
+}
+
+void Link::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
+  switch (event.type) {
+    case cm::EventType::resolved:
+      state_ = State::resolved;
+      return;
+    case cm::EventType::established:
+      state_ = State::established;
+      return;
+    case cm::EventType::rejected:
+      return fail(refusal_reason(event));
+    case cm::EventType::failed:
+      return fail(errno_text(event.error));
+    case cm::EventType::disconnected:
+      fail("the target closed the connection");
+      return lose();
+    case cm::EventType::device_removed:
+      connection_->disconnect();
+      fail("the RDMA device was removed");
+      return lose();
+  }
+}
+
+}  // namespace rdmablk::initiator

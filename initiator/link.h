@@ -1,0 +1,83 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "common/cm/connection.h"
+#include "common/error.h"
+#include "common/unique_fd.h"
+#include "initiator/control_loop.h"
+
+namespace rdmablk::initiator {
+
+/// A target could not be reached or did not want us.
+class ConnectError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// One connection to a target, from looking for the way to its loss. Steps of setting up block,
+/// driving the control loop, and throw ConnectError when they fail or the deadline comes first.
+class Link final : public cm::EventHandler {
+ public:
+  /// Finds the device that leads to the peer.
+  Link(ControlLoop& loop, const SocketAddress& peer, ControlLoop::Clock::time_point deadline);
+
+  ~Link() override;
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  ibv_context* device() const noexcept { return connection_->device(); }
+
+  /// Between the constructor and connect(). Throws SystemError.
+  verbs::QueuePair& create_queue_pair(const verbs::ProtectionDomain& pd,
+                                      const verbs::CompletionQueue& cq,
+                                      const verbs::QueuePairOptions& options);
+
+  void connect(std::span<const std::byte> private_data, ControlLoop::Clock::time_point deadline);
+
+  /// Calls `handler`, on the thread that runs the control loop, when the connection is lost.
+  void on_lost(std::function<void()> handler) { on_lost_ = std::move(handler); }
+
+  /// Becomes readable when the connection is lost, until take_loss().
+  int lost_fd() const noexcept { return lost_event_.get(); }
+
+  /// Whether the connection was lost since the last call; failure() then says why. One thread asks,
+  /// which may be another than the control loop's.
+  bool take_loss() noexcept;
+  const std::string& failure() const noexcept { return failure_; }
+
+  /// Ends everything outstanding for good. By the thread that posts to the queue pair.
+  void destroy_queue_pair() noexcept { connection_->destroy_queue_pair(); }
+
+  /// Calls `handler` when the link is destroyed: for whoever keeps a list of links.
+  void on_destroyed(std::function<void()> handler) { on_destroyed_ = std::move(handler); }
+
+  /// Ends everything outstanding on the queue pair.
+  void disconnect() noexcept { connection_->disconnect(); }
+
+ private:
+  enum class State { working, resolved, established, failed };
+
+  void on_event(cm::Connection& connection, const cm::Event& event) override;
+  void wait_for(State wanted, ControlLoop::Clock::time_point deadline);
+  void fail(std::string reason);
+  void lose();
+
+  ControlLoop& loop_;
+  std::string peer_;
+  State state_ = State::working;
+  std::string failure_;
+  std::atomic<bool> lost_ = false;
+  bool loss_taken_ = false;
+  UniqueFd lost_event_;
+  std::function<void()> on_lost_;
+  std::function<void()> on_destroyed_;
+  std::unique_ptr<cm::Connection> connection_;
+};
+
+}  // namespace rdmablk::initiator

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/unique_fd.h"
+#include "common/verbs/completion_channel.h"
+#include "common/verbs/completion_queue.h"
+#include "common/verbs/registered_buffer.h"
+#include "initiator/chunk_map.h"
+#include "initiator/link.h"
+#include "initiator/queue.h"
+#include "initiator/request_list.h"
+#include "initiator/work_slots.h"
+
+namespace rdmablk::initiator {
+
+/// What the queues of one attachment share.
+struct MemoryQueueOptions {
+  std::string name;                                 ///< for messages: the export's URI
+  unsigned depth = 32;                              ///< READs and WRITEs outstanding
+  std::uint64_t max_piece = 1U << 20U;              ///< bytes of one READ or WRITE
+  const verbs::RegisteredBuffer* zeroes = nullptr;  ///< at least max_piece bytes of zero
+};
+
+/// An I/O queue of a memory export: reads are READs, writes are WRITEs, straight to the export's
+/// chunks; the target's CPU does not run for them.
+///
+/// On InfiniBand and RoCE a WRITE that completed is in the target's memory. On iWARP it has only
+/// been sent: there a write is acknowledged when a READ that was posted after it on the same queue
+/// pair has completed; one READ covers all WRITEs of a batch.
+///
+/// When a work request fails or the connection is lost, the queue pair is destroyed before any
+/// request comes back: its completions could be waited for, but soft-iWARP gives none for what is
+/// posted to a queue pair in error.
+class MemoryQueue final : public Queue {
+ public:
+  /// Takes a connection whose peer is known, and connects it.
+  /// @param pd of the request buffers; outlives the queue. Throws ConnectError or SystemError.
+  MemoryQueue(std::unique_ptr<Link> link, const verbs::ProtectionDomain& pd,
+              MemoryQueueOptions options, std::span<const std::byte> private_data,
+              ControlLoop::Clock::time_point deadline);
+
+  /// READs the chunk table, as the first thing on the queue (an iWARP target waits for the
+  /// initiator to begin). Blocks, driving the control loop. Throws Error.
+  void read_chunk_table(ControlLoop& loop, const verbs::ProtectionDomain& pd,
+                        const protocol::ChunkTable& table, ControlLoop::Clock::time_point deadline);
+
+  void submit(Request& request) noexcept override;
+  void kick() noexcept override { post_pending(); }
+  std::size_t poll(std::span<Request*> done) noexcept override;
+  int fd() const noexcept override { return wait_set_.get(); }
+  void arm() noexcept override;
+
+ private:
+  static constexpr unsigned kBatch = 16;
+
+  /// Work requests that are posted in one go.
+  struct Batch {
+    std::array<ibv_send_wr, kBatch> work;
+    std::array<ibv_sge, kBatch> segments;
+    unsigned size = 0;
+    unsigned acknowledges = 0;  ///< writes whose last WRITE is in it, on iWARP
+  };
+
+  void post_pending() noexcept;
+  void fill(Batch& batch) noexcept;
+  void add_piece(Batch& batch, Request& request) noexcept;
+  void add_acknowledgement(Batch& batch) noexcept;
+  ibv_send_wr& add_work(Batch& batch, ibv_wr_opcode opcode, const ibv_sge& segment) noexcept;
+  void reap() noexcept;
+  void complete(Request* request) noexcept;
+  void acknowledge() noexcept;
+  bool is_listed(const Request& request) const noexcept;
+  void go_down(const std::string& why) noexcept;
+  static void fail(Request& request, RequestList& into) noexcept;
+
+  MemoryQueueOptions options_;
+  bool is_iwarp_;
+  verbs::CompletionChannel events_;
+  verbs::CompletionQueue cq_;
+  verbs::RegisteredBuffer sink_;  ///< of the READs that acknowledge
+  std::unique_ptr<Link> link_;    ///< owns the queue pair: goes before the completion queue
+  UniqueFd wait_set_;  ///< an epoll descriptor: completions, and the loss of the connection
+  verbs::QueuePair* qp_ = nullptr;
+  std::optional<ChunkMap> chunks_;
+  protocol::ChunkTable table_;
+
+  bool down_ = false;
+  WorkSlots slots_;
+  RequestList pending_;                     ///< not posted, or the first one in part
+  RequestList unacknowledged_;              ///< iWARP: posted, waiting for a READ
+  RequestList done_;                        ///< to be returned by poll()
+  std::vector<unsigned> acknowledgements_;  ///< a ring: writes covered by each READ in flight
+  std::size_t first_acknowledgement_ = 0;
+  std::size_t next_acknowledgement_ = 0;
+};
+
+}  // namespace rdmablk::initiator
