@@ -151,6 +151,12 @@ void RdmacmConnection::resolve_route() {
   if (rdma_resolve_route(id_.get(), kResolveTimeoutMs) != 0) tell(EventType::failed, errno);
 }
 
+void RdmacmConnection::lose() {
+  // Outstanding work completes in error only once the queue pair is in the error state.
+  disconnect();
+  tell(EventType::disconnected);
+}
+
 void RdmacmConnection::handle(const RdmacmEvent& event) {
   switch (event.type) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:
@@ -158,8 +164,11 @@ void RdmacmConnection::handle(const RdmacmEvent& event) {
     case RDMA_CM_EVENT_ROUTE_RESOLVED:
       return tell(EventType::resolved);
     case RDMA_CM_EVENT_ESTABLISHED:
+      established_ = true;
       return tell(EventType::established);
     case RDMA_CM_EVENT_REJECTED:
+      // So ends a connection whose peer closed it before it had heard that it is established.
+      if (established_) return lose();
       return tell_refusal(refusal_of(event.status), event.data);
     case RDMA_CM_EVENT_ADDR_ERROR:
     case RDMA_CM_EVENT_ROUTE_ERROR:
@@ -168,9 +177,7 @@ void RdmacmConnection::handle(const RdmacmEvent& event) {
       return tell(EventType::failed, event.status < 0 ? -event.status : EHOSTUNREACH);
     case RDMA_CM_EVENT_ADDR_CHANGE:
     case RDMA_CM_EVENT_DISCONNECTED:
-      // Outstanding work completes in error only once the queue pair is in the error state.
-      disconnect();
-      return tell(EventType::disconnected);
+      return lose();
     case RDMA_CM_EVENT_DEVICE_REMOVAL:
       return tell(EventType::device_removed);
     default:
