@@ -44,6 +44,13 @@ std::uint16_t SocketAddress::port() const noexcept {
                                               : as<sockaddr_in>(storage_).sin_port);
 }
 
+void SocketAddress::set_port(std::uint16_t port) noexcept {
+  // Both families have the port at the same place (RFC 3493, section 3.3).
+  sockaddr_in address = as<sockaddr_in>(storage_);
+  address.sin_port = htons(port);
+  std::memcpy(&storage_, &address, sizeof address);
+}
+
 bool SocketAddress::is_wildcard() const noexcept {
   if (storage_.ss_family == AF_INET6) {
     const auto address = as<sockaddr_in6>(storage_).sin6_addr;

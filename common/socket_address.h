@@ -19,6 +19,7 @@ class SocketAddress {
   const sockaddr* get() const noexcept;
   sockaddr* get() noexcept;
   std::uint16_t port() const noexcept;
+  void set_port(std::uint16_t port) noexcept;
   bool is_wildcard() const noexcept;
 
   /// "192.0.2.1:10812", "[2001:db8::1]:10812".

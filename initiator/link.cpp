@@ -1,6 +1,7 @@
 #include "initiator/link.h"
 
 #include <fmt/format.h>
+#include <sys/eventfd.h>
 
 #include "common/protocol/private_data.h"
 
@@ -29,7 +30,8 @@ std::string refusal_reason(const cm::Event& event) {
 }  // namespace
 
 Link::Link(ControlLoop& loop, const SocketAddress& peer, ControlLoop::Clock::time_point deadline)
-    : loop_(loop), peer_(peer.text()) {
+    : loop_(loop), peer_(peer.text()), lost_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!lost_event_) throw SystemError("create an eventfd", errno);
   try {
     connection_ = loop.connections().open(peer, *this);
   } catch (const SystemError& error) {
@@ -70,13 +72,23 @@ void Link::wait_for(State wanted, ControlLoop::Clock::time_point deadline) {
 }
 
 void Link::fail(std::string reason) {
+  if (lost_) return;  // another thread may be reading why
   failure_ = std::move(reason);
   state_ = State::failed;
 }
 
+bool Link::take_loss() noexcept {
+  if (loss_taken_ || !lost_.load(std::memory_order_acquire)) return false;
+  eventfd_t value = 0;
+  // Not written yet: the next call takes it, so that the descriptor does not stay readable.
+  if (::eventfd_read(lost_event_.get(), &value) != 0) return false;
+  loss_taken_ = true;
+  return true;
+}
+
 void Link::lose() {
-  if (lost_) return;
-  lost_ = true;
+  if (lost_.exchange(true, std::memory_order_acq_rel)) return;
+  ::eventfd_write(lost_event_.get(), 1);
   if (on_lost_) on_lost_();
 }
 

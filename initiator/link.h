@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -8,6 +9,7 @@
 
 #include "common/cm/connection.h"
 #include "common/error.h"
+#include "common/unique_fd.h"
 #include "initiator/control_loop.h"
 
 namespace rdmablk::initiator {
@@ -41,6 +43,17 @@ class Link final : public cm::EventHandler {
   /// Calls `handler`, on the thread that runs the control loop, when the connection is lost.
   void on_lost(std::function<void()> handler) { on_lost_ = std::move(handler); }
 
+  /// Becomes readable when the connection is lost, until take_loss().
+  int lost_fd() const noexcept { return lost_event_.get(); }
+
+  /// Whether the connection was lost since the last call; failure() then says why. One thread asks,
+  /// which may be another than the control loop's.
+  bool take_loss() noexcept;
+  const std::string& failure() const noexcept { return failure_; }
+
+  /// Ends everything outstanding for good. By the thread that posts to the queue pair.
+  void destroy_queue_pair() noexcept { connection_->destroy_queue_pair(); }
+
   /// Calls `handler` when the link is destroyed: for whoever keeps a list of links.
   void on_destroyed(std::function<void()> handler) { on_destroyed_ = std::move(handler); }
 
@@ -59,7 +72,9 @@ class Link final : public cm::EventHandler {
   std::string peer_;
   State state_ = State::working;
   std::string failure_;
-  bool lost_ = false;
+  std::atomic<bool> lost_ = false;
+  bool loss_taken_ = false;
+  UniqueFd lost_event_;
   std::function<void()> on_lost_;
   std::function<void()> on_destroyed_;
   std::unique_ptr<cm::Connection> connection_;

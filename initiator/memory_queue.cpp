@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,10 +15,7 @@
 namespace rdmablk::initiator {
 namespace {
 
-/// The work request number of a READ that acknowledges; the others carry their request's address.
-constexpr std::uint64_t kAcknowledgement = 1;
-
-/// Bytes of such a READ: any number from one would do.
+/// Bytes of the READ that acknowledges: any number from one would do.
 constexpr std::uint32_t kAcknowledgementSize = protocol::ChunkEntry::kSize;
 
 /// On iWARP each batch of WRITEs is followed by a READ.
@@ -28,6 +27,18 @@ bool is_write(const Request& request) {
   return request.operation != Operation::read;
 }
 
+UniqueFd make_wait_set(std::initializer_list<int> fds) {
+  UniqueFd set(::epoll_create1(EPOLL_CLOEXEC));
+  for (const int fd : fds) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    if (::epoll_ctl(set.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
+      throw SystemError("wait for the completions of an I/O queue", errno);
+    }
+  }
+  return set;
+}
+
 }  // namespace
 
 MemoryQueue::MemoryQueue(std::unique_ptr<Link> link, const verbs::ProtectionDomain& pd,
@@ -35,17 +46,16 @@ MemoryQueue::MemoryQueue(std::unique_ptr<Link> link, const verbs::ProtectionDoma
                          ControlLoop::Clock::time_point deadline)
     : options_(std::move(options)),
       is_iwarp_(verbs::is_iwarp(link->device())),
-      capacity_(capacity_for(is_iwarp_, options_.depth)),
       events_(link->device()),
-      cq_(link->device(), capacity_ + 1, &events_),
+      cq_(link->device(), capacity_for(is_iwarp_, options_.depth) + 1, &events_),
       sink_(pd, kAcknowledgementSize, verbs::local_access(link->device())),
       link_(std::move(link)),
-      acknowledgements_(capacity_) {
+      wait_set_(make_wait_set({events_.fd(), link_->lost_fd()})),
+      slots_(capacity_for(is_iwarp_, options_.depth)),
+      acknowledgements_(slots_.room()) {
   verbs::QueuePairOptions qp_options;
-  qp_options.send_requests = capacity_;
+  qp_options.send_requests = slots_.room();
   qp_ = &link_->create_queue_pair(pd, cq_, qp_options);
-  link_->on_lost(
-      [name = options_.name] { spdlog::error("{}: an I/O queue lost its connection", name); });
   link_->connect(private_data, deadline);
 }
 
@@ -68,15 +78,11 @@ void MemoryQueue::read_chunk_table(ControlLoop& loop, const verbs::ProtectionDom
 }
 
 void MemoryQueue::submit(Request& request) noexcept {
-  request.error = down_ ? EIO : 0;
+  request.error = 0;
   request.progress = {};
+  if (down_) return fail(request, done_);
   const bool nothing_to_do = request.operation == Operation::flush || request.length == 0;
-  if (down_ || nothing_to_do) return done_.push(request);
-  pending_.push(request);
-}
-
-void MemoryQueue::kick() noexcept {
-  post_pending();
+  (nothing_to_do ? done_ : pending_).push(request);
 }
 
 void MemoryQueue::arm() noexcept {
@@ -85,12 +91,13 @@ void MemoryQueue::arm() noexcept {
 }
 
 std::size_t MemoryQueue::poll(std::span<Request*> done) noexcept {
-  std::array<ibv_wc, 32> completions;
-  while (const std::size_t count = cq_.poll(completions)) {
-    for (const ibv_wc& completion : std::span(completions).first(count)) complete(completion);
-    if (count < completions.size()) break;
+  if (!down_) {
+    reap();
+    post_pending();
   }
-  post_pending();
+  // Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any
+  // more.
+  if (link_->take_loss()) go_down(link_->failure());
   std::size_t count = 0;
   while (count < done.size() && !done_.empty()) done[count++] = &done_.pop();
   return count;
@@ -99,16 +106,19 @@ std::size_t MemoryQueue::poll(std::span<Request*> done) noexcept {
 void MemoryQueue::post_pending() noexcept {
   // A batch of writes on iWARP takes at least two work requests.
   const unsigned least = is_iwarp_ ? 2 : 1;
-  while (!down_ && !pending_.empty() && room() >= least) {
+  while (!down_ && !pending_.empty() && slots_.room() >= least) {
     Batch batch;
     fill(batch);
-    post(batch);
+    for (unsigned i = 0; i + 1 < batch.size; ++i) batch.work[i].next = &batch.work[i + 1];
+    ibv_send_wr* unposted = nullptr;
+    if (const int error = qp_->post_send(batch.work[0], unposted)) {
+      go_down(fmt::format("cannot post to its queue pair: {}", errno_text(error)));
+    }
   }
-  if (down_) fail_waiting();
 }
 
 void MemoryQueue::fill(Batch& batch) noexcept {
-  const unsigned limit = std::min(room(), kBatch) - (is_iwarp_ ? 1 : 0);
+  const unsigned limit = std::min(slots_.room(), kBatch) - (is_iwarp_ ? 1 : 0);
   while (batch.size < limit && !pending_.empty()) {
     Request& request = *pending_.front();
     add_piece(batch, request);
@@ -122,27 +132,33 @@ void MemoryQueue::fill(Batch& batch) noexcept {
   if (batch.acknowledges > 0) add_acknowledgement(batch);
 }
 
+ibv_send_wr& MemoryQueue::add_work(Batch& batch, ibv_wr_opcode opcode,
+                                   const ibv_sge& segment) noexcept {
+  batch.segments[batch.size] = segment;
+  ibv_send_wr& work = batch.work[batch.size];
+  work = {};
+  work.opcode = opcode;
+  work.send_flags = IBV_SEND_SIGNALED;
+  work.sg_list = &batch.segments[batch.size];
+  work.num_sge = 1;
+  ++batch.size;
+  return work;
+}
+
 void MemoryQueue::add_piece(Batch& batch, Request& request) noexcept {
   Request::Progress& progress = request.progress;
   const ChunkMap::Place place = chunks_->locate(request.offset + progress.posted);
-  const std::uint64_t length =
-      std::min({request.length - progress.posted, place.contiguous, options_.max_piece});
-  ibv_sge& segment = batch.segments[batch.size];
-  segment.length = static_cast<std::uint32_t>(length);
+  const auto length = static_cast<std::uint32_t>(
+      std::min({request.length - progress.posted, place.contiguous, options_.max_piece}));
+  ibv_sge segment{reinterpret_cast<std::uintptr_t>(request.data) + progress.posted, length,
+                  request.lkey};
   if (request.operation == Operation::zero) {
     segment.addr = reinterpret_cast<std::uintptr_t>(options_.zeroes->data());
     segment.lkey = options_.zeroes->lkey();
-  } else {
-    segment.addr = reinterpret_cast<std::uintptr_t>(request.data) + progress.posted;
-    segment.lkey = request.lkey;
   }
-  ibv_send_wr& work = batch.requests[batch.size++];
-  work = {};
-  work.wr_id = reinterpret_cast<std::uintptr_t>(&request);
-  work.opcode = is_write(request) ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
-  work.send_flags = IBV_SEND_SIGNALED;
-  work.sg_list = &segment;
-  work.num_sge = 1;
+  ibv_send_wr& work =
+      add_work(batch, is_write(request) ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ, segment);
+  work.wr_id = slots_.take(&request);
   work.wr.rdma.remote_addr = place.address;
   work.wr.rdma.rkey = place.rkey;
   progress.posted += length;
@@ -150,61 +166,33 @@ void MemoryQueue::add_piece(Batch& batch, Request& request) noexcept {
 }
 
 void MemoryQueue::add_acknowledgement(Batch& batch) noexcept {
-  ibv_sge& segment = batch.segments[batch.size];
-  segment = {reinterpret_cast<std::uintptr_t>(sink_.data()), kAcknowledgementSize, sink_.lkey()};
-  ibv_send_wr& work = batch.requests[batch.size++];
-  work = {};
-  work.wr_id = kAcknowledgement;
-  work.opcode = IBV_WR_RDMA_READ;
-  work.send_flags = IBV_SEND_SIGNALED;
-  work.sg_list = &segment;
-  work.num_sge = 1;
+  ibv_send_wr& work = add_work(
+      batch, IBV_WR_RDMA_READ,
+      {reinterpret_cast<std::uintptr_t>(sink_.data()), kAcknowledgementSize, sink_.lkey()});
+  work.wr_id = slots_.take(nullptr);
   work.wr.rdma.remote_addr = table_.address;
   work.wr.rdma.rkey = table_.rkey;
   acknowledgements_[next_acknowledgement_] = batch.acknowledges;
   next_acknowledgement_ = (next_acknowledgement_ + 1) % acknowledgements_.size();
 }
 
-void MemoryQueue::post(Batch& batch) noexcept {
-  for (unsigned i = 0; i + 1 < batch.size; ++i) batch.requests[i].next = &batch.requests[i + 1];
-  in_flight_ += batch.size;
-  ibv_send_wr* unposted = nullptr;
-  const int error = qp_->post_send(batch.requests[0], unposted);
-  if (error == 0) return;
-  for (; unposted != nullptr; unposted = unposted->next) {
-    --in_flight_;
-    if (unposted->wr_id == kAcknowledgement) continue;
-    Request& request = *reinterpret_cast<Request*>(unposted->wr_id);
-    request.error = EIO;
-    --request.progress.outstanding;
-    // It is in no list any more once its last piece was in the batch, but for iWARP's writes.
-    const bool listed =
-        request.progress.posted < request.length || (is_iwarp_ && is_write(request));
-    if (!listed && request.progress.outstanding == 0) done_.push(request);
+void MemoryQueue::reap() noexcept {
+  std::array<ibv_wc, 32> completions;
+  while (const std::size_t count = cq_.poll(completions)) {
+    for (const ibv_wc& completion : std::span(completions).first(count)) {
+      // In order on one queue pair: all that follows has failed too.
+      if (completion.status != IBV_WC_SUCCESS) return go_down(verbs::describe(completion));
+      complete(slots_.release(completion.wr_id));
+    }
+    if (count < completions.size()) return;
   }
-  go_down(fmt::format("cannot post to the queue pair: {}", errno_text(error)));
 }
 
-void MemoryQueue::complete(const ibv_wc& completion) noexcept {
-  --in_flight_;
-  const bool failed = completion.status != IBV_WC_SUCCESS;
-  if (failed) go_down(verbs::describe(completion));
-  if (completion.wr_id == kAcknowledgement) {
-    if (!failed) acknowledge();
-    return;
-  }
-  Request& request = *reinterpret_cast<Request*>(completion.wr_id);
-  if (failed) request.error = EIO;
-  --request.progress.outstanding;
-  finish(request);
-}
-
-/// Moves on a request that has just lost a work request.
-void MemoryQueue::finish(Request& request) noexcept {
-  const Request::Progress& progress = request.progress;
-  if (progress.outstanding > 0 || progress.posted < request.length) return;
-  if (is_iwarp_ && is_write(request)) return;  // the READ behind it decides
-  done_.push(request);
+/// @param request null for a READ that acknowledges.
+void MemoryQueue::complete(Request* request) noexcept {
+  if (request == nullptr) return acknowledge();
+  --request->progress.outstanding;
+  if (request->progress.outstanding == 0 && !is_listed(*request)) done_.push(*request);
 }
 
 void MemoryQueue::acknowledge() noexcept {
@@ -213,23 +201,29 @@ void MemoryQueue::acknowledge() noexcept {
   for (; covered > 0; --covered) done_.push(unacknowledged_.pop());
 }
 
+/// Whether a request that was posted is still in a list of its own, since it is not through: part
+/// of it waits for room, or it waits for its acknowledgement.
+bool MemoryQueue::is_listed(const Request& request) const noexcept {
+  return request.progress.posted < request.length || (is_iwarp_ && is_write(request));
+}
+
+void MemoryQueue::fail(Request& request, RequestList& into) noexcept {
+  request.error = EIO;
+  into.push(request);
+}
+
 void MemoryQueue::go_down(const std::string& why) noexcept {
   if (down_) return;
   down_ = true;
   spdlog::error("{}: an I/O queue failed: {}; its requests end with an I/O error", options_.name,
                 why);
-}
-
-/// Ends what waits. A buffer may be used again only when the device has let go of it: not before
-/// the last work request has completed.
-void MemoryQueue::fail_waiting() noexcept {
-  if (in_flight_ > 0) return;
+  link_->destroy_queue_pair();
+  slots_.release_all([this](Request& request) {
+    --request.progress.outstanding;
+    if (request.progress.outstanding == 0 && !is_listed(request)) fail(request, done_);
+  });
   for (RequestList* list : {&unacknowledged_, &pending_}) {
-    while (!list->empty()) {
-      Request& request = list->pop();
-      request.error = EIO;
-      done_.push(request);
-    }
+    while (!list->empty()) fail(list->pop(), done_);
   }
 }
 

@@ -3,8 +3,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "common/unique_fd.h"
 #include "common/verbs/completion_channel.h"
 #include "common/verbs/completion_queue.h"
 #include "common/verbs/registered_buffer.h"
@@ -12,15 +14,16 @@
 #include "initiator/link.h"
 #include "initiator/queue.h"
 #include "initiator/request_list.h"
+#include "initiator/work_slots.h"
 
 namespace rdmablk::initiator {
 
 /// What the queues of one attachment share.
 struct MemoryQueueOptions {
-  std::string name;                       ///< for messages: the export's URI
-  unsigned depth = 32;                    ///< READs and WRITEs outstanding
-  std::uint64_t max_piece = 1U << 20U;    ///< bytes of one READ or WRITE
-  const verbs::RegisteredBuffer* zeroes;  ///< at least max_piece bytes, for Operation::zero
+  std::string name;                                 ///< for messages: the export's URI
+  unsigned depth = 32;                              ///< READs and WRITEs outstanding
+  std::uint64_t max_piece = 1U << 20U;              ///< bytes of one READ or WRITE
+  const verbs::RegisteredBuffer* zeroes = nullptr;  ///< at least max_piece bytes of zero
 };
 
 /// An I/O queue of a memory export: reads are READs, writes are WRITEs, straight to the export's
@@ -28,7 +31,11 @@ struct MemoryQueueOptions {
 ///
 /// On InfiniBand and RoCE a WRITE that completed is in the target's memory. On iWARP it has only
 /// been sent: there a write is acknowledged when a READ that was posted after it on the same queue
-/// pair has completed; one READ covers all WRITEs of a kick().
+/// pair has completed; one READ covers all WRITEs of a batch.
+///
+/// When a work request fails or the connection is lost, the queue pair is destroyed before any
+/// request comes back: its completions could be waited for, but soft-iWARP gives none for what is
+/// posted to a queue pair in error.
 class MemoryQueue final : public Queue {
  public:
   /// Takes a connection whose peer is known, and connects it.
@@ -43,9 +50,9 @@ class MemoryQueue final : public Queue {
                         const protocol::ChunkTable& table, ControlLoop::Clock::time_point deadline);
 
   void submit(Request& request) noexcept override;
-  void kick() noexcept override;
+  void kick() noexcept override { post_pending(); }
   std::size_t poll(std::span<Request*> done) noexcept override;
-  int fd() const noexcept override { return events_.fd(); }
+  int fd() const noexcept override { return wait_set_.get(); }
   void arm() noexcept override;
 
  private:
@@ -53,37 +60,37 @@ class MemoryQueue final : public Queue {
 
   /// Work requests that are posted in one go.
   struct Batch {
-    std::array<ibv_send_wr, kBatch> requests;
+    std::array<ibv_send_wr, kBatch> work;
     std::array<ibv_sge, kBatch> segments;
     unsigned size = 0;
     unsigned acknowledges = 0;  ///< writes whose last WRITE is in it, on iWARP
   };
 
-  unsigned room() const noexcept { return capacity_ - in_flight_; }
   void post_pending() noexcept;
   void fill(Batch& batch) noexcept;
   void add_piece(Batch& batch, Request& request) noexcept;
   void add_acknowledgement(Batch& batch) noexcept;
-  void post(Batch& batch) noexcept;
-  void complete(const ibv_wc& completion) noexcept;
+  ibv_send_wr& add_work(Batch& batch, ibv_wr_opcode opcode, const ibv_sge& segment) noexcept;
+  void reap() noexcept;
+  void complete(Request* request) noexcept;
   void acknowledge() noexcept;
-  void finish(Request& request) noexcept;
+  bool is_listed(const Request& request) const noexcept;
   void go_down(const std::string& why) noexcept;
-  void fail_waiting() noexcept;
+  static void fail(Request& request, RequestList& into) noexcept;
 
   MemoryQueueOptions options_;
   bool is_iwarp_;
-  unsigned capacity_;  ///< work requests of the queue pair
   verbs::CompletionChannel events_;
   verbs::CompletionQueue cq_;
   verbs::RegisteredBuffer sink_;  ///< of the READs that acknowledge
   std::unique_ptr<Link> link_;    ///< owns the queue pair: goes before the completion queue
+  UniqueFd wait_set_;  ///< an epoll descriptor: completions, and the loss of the connection
   verbs::QueuePair* qp_ = nullptr;
   std::optional<ChunkMap> chunks_;
   protocol::ChunkTable table_;
 
-  unsigned in_flight_ = 0;
   bool down_ = false;
+  WorkSlots slots_;
   RequestList pending_;                     ///< not posted, or the first one in part
   RequestList unacknowledged_;              ///< iWARP: posted, waiting for a READ
   RequestList done_;                        ///< to be returned by poll()

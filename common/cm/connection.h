@@ -47,7 +47,8 @@ struct Event {
   EventType type;
   int error = 0;  ///< errno value for `failed`
   Refusal refusal = Refusal::other;
-  std::span<const std::byte> data{};  ///< the peer's private data, padded; valid during the call only
+  std::span<const std::byte>
+      data{};  ///< the peer's private data, padded; valid during the call only
 };
 
 class Connection;
@@ -81,6 +82,10 @@ class Connection {
                                               const verbs::CompletionQueue& cq,
                                               const verbs::QueuePairOptions& options) = 0;
   virtual verbs::QueuePair& queue_pair() noexcept = 0;
+
+  /// Destroys the queue pair: afterwards the device touches no memory of its work requests. By the
+  /// thread that posts to it.
+  virtual void destroy_queue_pair() noexcept = 0;
 
   /// Asks the peer for the connection; `established`, `rejected` or `failed` follows, sometimes
   /// after minutes: own a timer.

@@ -3,6 +3,7 @@
 #include <rdma/rdma_cma.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 
 #include "common/cm/connection.h"
@@ -56,6 +57,7 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
                                       const verbs::CompletionQueue& cq,
                                       const verbs::QueuePairOptions& options) override;
   verbs::QueuePair& queue_pair() noexcept override { return *qp_; }
+  void destroy_queue_pair() noexcept override;
   void connect(std::span<const std::byte> private_data) override;
   void accept(EventHandler& handler) override;
   void reject(std::span<const std::byte> data) noexcept override;
@@ -70,6 +72,7 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
 
   CmId id_;
   EventHandler* handler_ = nullptr;
+  std::mutex qp_mutex_;  ///< its destruction against disconnect()
   std::optional<verbs::QueuePair> qp_;
   std::uint8_t peer_read_depth_ = 0;
 };

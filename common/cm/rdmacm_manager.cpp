@@ -96,10 +96,18 @@ class RdmacmListener final : public Listener, public CmIdOwner {
   [[noreturn]] static void fail(const SocketAddress& address) {
     const int error = errno;
     const std::string doing = fmt::format("listen on {}", address.text());
-    if (error == ENODEV || error == EADDRNOTAVAIL) {
+    // The kernel says EADDRNOTAVAIL when the port is taken and one of the two is a wildcard.
+    if (error == EADDRNOTAVAIL && address.is_wildcard()) throw SystemError(doing, EADDRINUSE);
+    if (error == EADDRNOTAVAIL) {
       throw Error(
-          fmt::format("cannot {}: no RDMA device has this address; `rdmablk devices` shows "
-                      "what there is",
+          fmt::format("cannot {}: its port is in use on all addresses, or no RDMA device "
+                      "has this address; `rdmablk devices` shows what there is",
+                      doing));
+    }
+    if (error == ENODEV) {
+      throw Error(
+          fmt::format("cannot {}: no RDMA device has this address; `rdmablk devices` shows what "
+                      "there is",
                       doing));
     }
     throw SystemError(doing, error);

@@ -118,8 +118,8 @@ void MessageChannel::receive(const ibv_wc& completion, MessageHandler& handler) 
     return break_off(fmt::format("cannot post a receive: {}", errno_text(error)), handler);
   }
   const auto message = decode_message(std::span(copy).first(length));
-  if (!message) return break_off("the peer sent a message that is no message", handler);
-  handler.on_message(*message);
+  if (message) return handler.on_message(*message);
+  if (!handler.on_malformed()) break_off("the peer sent a message that is no message", handler);
 }
 
 void MessageChannel::break_off(const std::string& reason, MessageHandler& handler) {

@@ -22,6 +22,11 @@ class MessageHandler {
   /// @param message its payload is valid during the call only.
   virtual void on_message(const Message& message) = 0;
 
+  /// The peer sent something that is no message.
+  /// @return whether the channel goes on, so that a last word of this end gets out; on_broken()
+  /// follows otherwise.
+  virtual bool on_malformed() { return false; }
+
   /// The channel is of no use any more; said once.
   /// @param reason one line for people.
   virtual void on_broken(const std::string& reason) = 0;

@@ -6,6 +6,14 @@
 #include "common/verbs/context.h"
 
 namespace rdmablk::verbs {
+namespace {
+
+/// The specification has the errno value returned; soft-iWARP's provider returns -1 and sets errno.
+int positive_errno(int result) {
+  return result < 0 ? errno : result;
+}
+
+}  // namespace
 
 ibv_qp_init_attr reliable_connection(const CompletionQueue& cq, const QueuePairOptions& options) {
   ibv_qp_init_attr attributes{};
@@ -32,12 +40,12 @@ QueuePair::QueuePair(const ProtectionDomain& pd, ibv_qp_init_attr attributes)
 
 int QueuePair::post_send(ibv_send_wr& list, ibv_send_wr*& unposted) noexcept {
   unposted = nullptr;
-  return ibv_post_send(qp_.get(), &list, &unposted);
+  return positive_errno(ibv_post_send(qp_.get(), &list, &unposted));
 }
 
 int QueuePair::post_receive(ibv_recv_wr& list) noexcept {
   ibv_recv_wr* bad = nullptr;
-  return ibv_post_recv(qp_.get(), &list, &bad);
+  return positive_errno(ibv_post_recv(qp_.get(), &list, &bad));
 }
 
 ibv_qp_state QueuePair::state() const noexcept {

@@ -1,0 +1,42 @@
+# Tests that run on the kernel's own RDMA drivers, inside the user-mode Linux kernel that
+# scripts/vm starts.
+
+# rdmablk_add_vm_test(NAME name COMMAND command [argument...]
+#                     [DEVICE rxe|siw] [TIMEOUT seconds] [LABELS label...])
+#
+# Registers the test `name`: `command` (a target's name or a program) run by scripts/vm on a guest
+# with soft-RoCE (rxe, the default) or soft-iWARP (siw). TIMEOUT (120) is the guest's; ctest waits
+# a little longer. LABELS is `vm` when not given.
+#
+# Without a kernel (RDMABLK_UML_KERNEL not set) the test counts as skipped, and so it does when the
+# command exits with 77. A kernel that is named and does not work is a failure. Sanitized programs
+# do not start inside the guest: a build with sanitizers has no such tests.
+function(rdmablk_add_vm_test)
+  cmake_parse_arguments(PARSE_ARGV 0 vm "" "NAME;DEVICE;TIMEOUT" "COMMAND;LABELS")
+  if(NOT vm_NAME OR NOT vm_COMMAND OR vm_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "rdmablk_add_vm_test takes NAME and COMMAND, not '${ARGN}'")
+  endif()
+  if(RDMABLK_SANITIZE)
+    return()
+  endif()
+  if(NOT vm_DEVICE)
+    set(vm_DEVICE rxe)
+  endif()
+  if(NOT vm_TIMEOUT)
+    set(vm_TIMEOUT 120)
+  endif()
+  if(NOT vm_LABELS)
+    set(vm_LABELS vm)
+  endif()
+
+  list(POP_FRONT vm_COMMAND program)
+  if(TARGET ${program})
+    set(program $<TARGET_FILE:${program}>)
+  endif()
+  add_test(NAME ${vm_NAME}
+    COMMAND ${PROJECT_SOURCE_DIR}/tests/vm/run_or_skip --device ${vm_DEVICE} --timeout ${vm_TIMEOUT}
+            -- ${program} ${vm_COMMAND})
+  math(EXPR ctest_timeout "${vm_TIMEOUT} + 30")
+  set_tests_properties(${vm_NAME} PROPERTIES
+    LABELS "${vm_LABELS}" TIMEOUT ${ctest_timeout} SKIP_RETURN_CODE 77)
+endfunction()

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "common/softverbs/file_descriptor.h"
+#include "common/softverbs/verbs/event_handler.h"
+#include "common/softverbs/verbs/message.h"
+
+namespace softverbs {
+
+class Process;
+class Service;
+
+/// A connection that a peer opened to this process: requests come in, replies go out. Only the
+/// service thread touches it.
+class Connection : public EventHandler {
+ public:
+  Connection(Process& process, Service& service, FileDescriptor fd);
+
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  /// The identity of the peer; 0 before it has greeted.
+  [[nodiscard]] uint64_t token() const { return token_; }
+
+  void on_events(uint32_t events) override;
+
+ private:
+  void receive();
+  bool greet(const char* data, size_t length);
+  void handle(const Message& request, const char* payload);
+  void flush_acknowledgement();
+  void send(const Message& reply, const char* payload);
+  void send_backlog();
+
+  Process& process_;
+  Service& service_;
+  FileDescriptor fd_;
+  uint64_t token_ = 0;
+  /// A positive reply that a later one of the same queue pair may make needless.
+  std::optional<Message> acknowledgement_;
+  std::deque<std::vector<char>> backlog_;
+  std::vector<char> buffer_;
+  std::vector<char> answer_;
+};
+
+}  // namespace softverbs

@@ -1,0 +1,81 @@
+#include "common/softverbs/verbs/process.h"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+
+#include <mutex>
+#include <vector>
+
+#include "common/softverbs/verbs/context.h"
+#include "common/softverbs/verbs/queue_pair.h"
+#include "common/softverbs/verbs/service.h"
+
+namespace softverbs {
+namespace {
+
+struct Instance {
+  std::mutex mutex;
+  Process* process = nullptr;
+};
+
+Instance& instance() {
+  static auto* const holder = new Instance;
+  return *holder;
+}
+
+}  // namespace
+
+Process::Process()
+    : memfd_(SharedTableMapping::create()),
+      mapping_(memfd_.get()),
+      regions_(table()),
+      service_(std::make_unique<Service>(*this)) {
+  uint64_t token = 0;
+  while (token == 0) getrandom(&token, sizeof token, 0);
+  table().token = token;
+  // Under Yama only a debugger may copy from and to this process; this names everyone one. It
+  // fails where there is no Yama, and there it is not needed.
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+}
+
+Process& Process::current() {
+  Instance& holder = instance();
+  std::lock_guard lock(holder.mutex);
+  if (holder.process == nullptr) {
+    static std::once_flag once;
+    std::call_once(once, [] {
+      pthread_atfork([] { instance().mutex.lock(); }, [] { instance().mutex.unlock(); },
+                     [] {
+                       Process* inherited = std::exchange(instance().process, nullptr);
+                       if (inherited != nullptr) inherited->become_inherited();
+                       instance().mutex.unlock();
+                     });
+    });
+    holder.process = new Process;
+  }
+  return *holder.process;
+}
+
+void Process::become_inherited() {
+  inherited_.store(true);
+  service_->leave_to_parent();
+}
+
+void Process::wait_for_copies() {
+  const auto lock = queue_pairs_.lock();
+  queue_pairs_.for_each([](QueuePair& queue_pair) { queue_pair.wait_for_copies(); });
+}
+
+bool Process::abandon(ibv_context* context) {
+  if (inherited()) return false;
+  const bool empty = Context::from(context)->objects.load() == 0;
+  const auto lock = queue_pairs_.lock();
+  queue_pairs_.for_each([&](QueuePair& queue_pair) {
+    if (queue_pair.context != context) return;
+    queue_pair.disconnect();
+  });
+  return empty;
+}
+
+}  // namespace softverbs

@@ -1,0 +1,311 @@
+#include "common/softverbs/verbs/requester.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "common/softverbs/verbs/limits.h"
+#include "common/softverbs/verbs/memory_region.h"
+#include "common/softverbs/verbs/process.h"
+#include "common/softverbs/verbs/queue_pair.h"
+#include "common/softverbs/verbs/settings.h"
+
+namespace softverbs {
+namespace {
+
+constexpr uint32_t kAtomicSize = 8;
+
+bool supported(ibv_wr_opcode opcode) {
+  switch (opcode) {
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_SEND:
+    case IBV_WR_SEND_WITH_IMM:
+    case IBV_WR_RDMA_READ:
+      return true;
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+      return !Settings::get().iwarp();
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Requester::Requester(QueuePair& queue_pair, const ibv_qp_cap& capabilities)
+    : queue_pair_(queue_pair),
+      queue_(capabilities.max_send_wr, capabilities.max_send_sge),
+      max_inline_(capabilities.max_inline_data),
+      inline_data_(max_inline_ * capabilities.max_send_wr) {}
+
+int Requester::post(const ibv_send_wr* request, ibv_send_wr** bad) {
+  for (; request != nullptr; request = request->next) {
+    if (const int error = enqueue(*request)) {
+      *bad = const_cast<ibv_send_wr*>(request);
+      return error;
+    }
+  }
+  return 0;
+}
+
+int Requester::enqueue(const ibv_send_wr& wr) {
+  if (!supported(wr.opcode)) return EINVAL;
+  if (wr.num_sge < 0 || static_cast<uint32_t>(wr.num_sge) > queue_.max_sge()) return EINVAL;
+  if (queue_.full()) return ENOMEM;
+  const uint64_t position = queue_.posted();
+  SendRequest& request = queue_.at(position);
+  request = {};
+  request.wr_id = wr.wr_id;
+  request.opcode = wr.opcode;
+  request.num_sge = static_cast<uint32_t>(wr.num_sge);
+  request.immediate = wr.imm_data;
+  request.signaled = queue_pair_.signals_all() || (wr.send_flags & IBV_SEND_SIGNALED);
+  request.solicited = (wr.send_flags & IBV_SEND_SOLICITED) != 0;
+  request.is_inline = (wr.send_flags & IBV_SEND_INLINE) != 0;
+  if (request.is_atomic()) {
+    request.remote_address = wr.wr.atomic.remote_addr;
+    request.rkey = wr.wr.atomic.rkey;
+    request.compare_add = wr.wr.atomic.compare_add;
+    request.swap = wr.wr.atomic.swap;
+  } else if (!request.is_send()) {
+    request.remote_address = wr.wr.rdma.remote_addr;
+    request.rkey = wr.wr.rdma.rkey;
+  }
+  uint64_t length = 0;
+  for (uint32_t i = 0; i < request.num_sge; ++i) length += wr.sg_list[i].length;
+  request.too_long = length > kMaxMessage;
+  request.length = static_cast<uint32_t>(length);
+  if (request.is_inline) {
+    if (length > max_inline_ || request.has_sink()) return EINVAL;
+    char* place = inline_data_.data() + queue_.index(position) * max_inline_;
+    for (uint32_t i = 0; i < request.num_sge; ++i) {
+      std::memcpy(place, reinterpret_cast<const void*>(wr.sg_list[i].addr), wr.sg_list[i].length);
+      place += wr.sg_list[i].length;
+    }
+  } else {
+    std::copy_n(wr.sg_list, request.num_sge, queue_.sges(position));
+  }
+  if (request.is_send() || request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM) {
+    request.msn = next_msn_++;
+  }
+  queue_.advance();
+  return 0;
+}
+
+void Requester::advance() {
+  while (next_ != queue_.posted() && !paused_) {
+    if (queue_pair_.state() != IBV_QPS_RTS) return;
+    if (!(exclusive() ? run_exclusive() : start_next())) return;
+  }
+}
+
+bool Requester::start_next() {
+  SendRequest& request = queue_.at(next_);
+  const bool notice = request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+  const bool overlaps = request.is_send() && request.length <= kMaxPayload;
+  if (!overlaps && first_ != next_) return false;
+  PieceList pieces;
+  if (request.too_long || !collect(next_, pieces)) {
+    // Errors too complete in order.
+    if (first_ != next_) return false;
+    fail(request.too_long ? IBV_WC_LOC_LEN_ERR : IBV_WC_LOC_PROT_ERR);
+    return false;
+  }
+  if (overlaps) return start_message(request, pieces);
+  if (request.is_send()) {
+    begin_exclusive(Exclusive::kSend);
+    return true;
+  }
+  if (request.is_atomic()) {
+    begin_exclusive(Exclusive::kAtomic);
+    return true;
+  }
+  return start_direct(request, pieces) && (!notice || exclusive() || start_message(request, {}));
+}
+
+bool Requester::start_direct(SendRequest& request, const PieceList& pieces) {
+  switch (access_peer(request, pieces)) {
+    case Outcome::kDone:
+      made_progress();
+      if (request.has_immediate()) return true;
+      ++next_;
+      complete_first(IBV_WC_SUCCESS);
+      return true;
+    case Outcome::kNotReady:
+      on_not_ready();
+      return false;
+    case Outcome::kGone:
+      fail(IBV_WC_RETRY_EXC_ERR);
+      return false;
+    case Outcome::kInvalid:
+      refusal_ = IBV_WC_REM_INV_REQ_ERR;
+      begin_exclusive(Exclusive::kViolation);
+      return true;
+    case Outcome::kAccess:
+      refusal_ = IBV_WC_REM_ACCESS_ERR;
+      begin_exclusive(Exclusive::kViolation);
+      return true;
+    case Outcome::kRefused:
+      begin_exclusive(request.is_read() ? Exclusive::kCopyRead : Exclusive::kCopyWrite);
+      return true;
+    case Outcome::kFault:
+      fail(IBV_WC_REM_OP_ERR);
+      return false;
+  }
+  return false;
+}
+
+Requester::Outcome Requester::access_peer(const SendRequest& request, const PieceList& pieces) {
+  Peer* peer = queue_pair_.peer().get();
+  if (peer == nullptr || peer->dead()) return Outcome::kGone;
+  const uint32_t dest = queue_pair_.attributes().dest_qp_num;
+  QueuePairSlot& slot = peer->table().queue_pair(dest);
+  const auto state_of = [&] { return static_cast<ibv_qp_state>(slot.state.load()); };
+  const auto connected = [&] {
+    return slot.qpn.load() == dest && slot.dest_qpn.load() == queue_pair_.qp_num &&
+           slot.dest_token.load() == queue_pair_.process().token() &&
+           slot.rq_psn.load() == queue_pair_.attributes().sq_psn;
+  };
+  const auto receives = [&] {
+    const ibv_qp_state state = state_of();
+    return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD;
+  };
+  const auto why_not = [&] {
+    const bool gone = slot.qpn.load() != dest || state_of() == IBV_QPS_ERR;
+    return gone ? Outcome::kGone : Outcome::kNotReady;
+  };
+  if (!connected() || !receives()) return why_not();
+
+  const BusyWord busy(slot.busy);
+  if (!connected() || !receives()) return why_not();
+  const unsigned required = request.is_read() ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
+  if (!(slot.access.load() & required)) return Outcome::kInvalid;
+  if (request.length == 0) return Outcome::kDone;
+  const auto remote = translate(peer->table(), request.rkey, request.remote_address, request.length,
+                                slot.pd.load(), required);
+  if (!remote) return Outcome::kAccess;
+  if (peer->is_self()) {
+    if (request.is_read()) {
+      scatter(pieces, reinterpret_cast<const void*>(*remote));
+    } else {
+      gather(pieces, reinterpret_cast<void*>(*remote));
+    }
+    return Outcome::kDone;
+  }
+  if (peer->refuses_copies()) return Outcome::kRefused;
+  const CopyResult result = request.is_read() ? read_process(peer->pid(), pieces, *remote)
+                                              : write_process(peer->pid(), pieces, *remote);
+  switch (result) {
+    case CopyResult::kDone:
+      return Outcome::kDone;
+    case CopyResult::kRefused:
+      peer->remember_refusal();
+      return Outcome::kRefused;
+    case CopyResult::kGone:
+      return Outcome::kGone;
+    case CopyResult::kFault:
+      return Outcome::kFault;
+  }
+  return Outcome::kFault;
+}
+
+bool Requester::start_message(SendRequest& request, const PieceList& pieces) {
+  const bool notice = request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+  Message message = make_message(request, notice ? MessageType::kWriteImm : MessageType::kSend);
+  message.flags |= kFirst | kLast;
+  if (!notice) message.payload = request.length;
+  switch (send(message, pieces)) {
+    case Peer::Sent::kSent:
+      ++next_;
+      return true;
+    case Peer::Sent::kFull:
+      return false;
+    case Peer::Sent::kGone:
+      fail(IBV_WC_RETRY_EXC_ERR);
+      return false;
+  }
+  return false;
+}
+
+bool Requester::collect(uint64_t position, PieceList& pieces) {
+  const SendRequest& request = queue_.at(position);
+  if (request.is_inline) {
+    const char* data = inline_data_.data() + queue_.index(position) * max_inline_;
+    pieces.add(reinterpret_cast<uint64_t>(data), request.length);
+    return true;
+  }
+  unsigned required = 0;
+  if (request.has_sink()) required |= IBV_ACCESS_LOCAL_WRITE;
+  if (request.is_read() && Settings::get().iwarp()) required |= IBV_ACCESS_REMOTE_WRITE;
+  SharedTable& table = queue_pair_.process().table();
+  for (const ibv_sge& sge : queue_.sges_of(position)) {
+    if (sge.length == 0) continue;
+    const auto address =
+        translate(table, sge.lkey, sge.addr, sge.length, queue_pair_.pd->handle, required);
+    if (!address) return false;
+    pieces.add(*address, sge.length);
+  }
+  return !request.is_atomic() || request.length >= kAtomicSize;
+}
+
+Message Requester::make_message(const SendRequest& request, MessageType type) const {
+  Message message{};
+  message.type = type;
+  message.source_qpn = queue_pair_.qp_num;
+  message.dest_qpn = queue_pair_.attributes().dest_qp_num;
+  message.epoch = epoch_;
+  message.psn = queue_pair_.attributes().sq_psn;
+  message.msn = request.msn;
+  if (request.has_immediate()) message.flags |= kHasImmediate;
+  if (request.solicited) message.flags |= kSolicited;
+  message.immediate = request.immediate;
+  message.rkey = request.rkey;
+  message.remote_address = request.remote_address;
+  message.length = request.length;
+  return message;
+}
+
+Peer::Sent Requester::send(const Message& message, const PieceList& pieces) {
+  Peer* peer = queue_pair_.peer().get();
+  return peer == nullptr ? Peer::Sent::kGone : peer->send(message, pieces.pieces());
+}
+
+void Requester::complete_first(ibv_wc_status status) {
+  const uint64_t position = first_++;
+  next_ = std::max(next_, first_);
+  queue_pair_.complete_send(position, queue_.at(position), status);
+}
+
+void Requester::fail(ibv_wc_status status) {
+  exclusive_ = Exclusive::kNone;
+  awaiting_ = false;
+  complete_first(status);
+  queue_pair_.enter_error_holding_send();
+}
+
+void Requester::flush() {
+  exclusive_ = Exclusive::kNone;
+  awaiting_ = false;
+  paused_ = false;
+  while (first_ != queue_.posted()) complete_first(IBV_WC_WR_FLUSH_ERR);
+}
+
+void Requester::start() {
+  ++epoch_;
+  next_msn_ = 0;
+  rnr_retries_ = 0;
+  not_ready_since_.reset();
+  paused_ = false;
+}
+
+void Requester::reset() {
+  queue_.reset();
+  first_ = next_ = 0;
+  exclusive_ = Exclusive::kNone;
+  awaiting_ = false;
+  start();
+}
+
+}  // namespace softverbs

@@ -1,0 +1,228 @@
+#include "common/softverbs/verbs/service.h"
+
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
+#include "common/softverbs/verbs/limits.h"
+#include "common/softverbs/verbs/local_socket.h"
+#include "common/softverbs/verbs/process.h"
+#include "common/softverbs/verbs/queue_pair.h"
+
+namespace softverbs {
+namespace {
+
+/// Calls a function for each event.
+template <typename Function>
+class Callback : public EventHandler {
+ public:
+  explicit Callback(Function function) : function_(std::move(function)) {}
+  void on_events(uint32_t events) override { function_(events); }
+
+ private:
+  Function function_;
+};
+
+template <typename Function>
+std::unique_ptr<EventHandler> make_handler(Function function) {
+  return std::make_unique<Callback<Function>>(std::move(function));
+}
+
+/// Threads inherit the signal mask of the thread that starts them.
+class BlockedSignals {
+ public:
+  BlockedSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
+  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+void Service::start() {
+  if (started_.load()) return;
+  std::lock_guard lock(start_mutex_);
+  if (started_.load()) return;
+  epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_) throw std::system_error(errno, std::generic_category(), "creating an epoll set");
+  timers_ = std::make_unique<TimerQueue>();
+  bind_block();
+  buffer_.resize(sizeof(Message) + kMaxPayload);
+  listener_handler_ = make_handler([this](uint32_t) { accept_connections(); });
+  timer_handler_ = make_handler([this](uint32_t) { run_timers(); });
+  watch(listener_.get(), EPOLLIN, *listener_handler_);
+  watch(timers_->fd(), EPOLLIN, *timer_handler_);
+  const BlockedSignals blocked;
+  std::thread thread([this] { run(); });
+  pthread_setname_np(thread.native_handle(), "softverbs");
+  thread.detach();
+  started_.store(true);
+}
+
+void Service::bind_block() {
+  listener_ = make_local_socket(SOCK_NONBLOCK);
+  uint32_t first = 0;
+  getrandom(&first, sizeof first, 0);
+  for (uint32_t tried = 0; tried < kBlocks - 1; ++tried) {
+    // Block 0 holds the reserved queue pair numbers 0 and 1.
+    const uint32_t block = 1 + (first + tried) % (kBlocks - 1);
+    const BlockAddress address(block);
+    if (bind(listener_.get(), address.get(), address.length) == 0) {
+      if (listen(listener_.get(), SOMAXCONN) != 0) break;
+      block_ = block;
+      return;
+    }
+    if (errno != EADDRINUSE) break;
+  }
+  throw std::system_error(errno, std::generic_category(), "allocating queue pair numbers");
+}
+
+void Service::watch(int fd, uint32_t events, EventHandler& handler, bool change) {
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = &handler;
+  epoll_ctl(epoll_.get(), change ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event);
+}
+
+std::shared_ptr<Peer> Service::resolve(uint32_t qpn) {
+  const uint32_t block = qpn >> kQueuePairBits;
+  {
+    std::lock_guard lock(peers_mutex_);
+    const auto known = peers_.find(block);
+    if (known != peers_.end() && known->second.peer->check_alive()) return known->second.peer;
+  }
+  std::shared_ptr<Peer> peer;
+  try {
+    peer = std::make_shared<Peer>(process_, block);
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+  std::lock_guard lock(peers_mutex_);
+  const auto known = peers_.find(block);
+  if (known != peers_.end()) {
+    // Another thread was faster, or the old owner's death has not been handled yet.
+    if (known->second.peer->check_alive()) return known->second.peer;
+    dying_peers_.push_back(std::move(known->second));
+    peers_.erase(known);
+  }
+  auto handlers = std::make_unique<PeerHandlers>();
+  Peer* raw = peer.get();
+  handlers->socket = make_handler([this, raw](uint32_t events) {
+    if (events & EPOLLOUT) resume(*raw);
+    if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) receive_replies(*raw);
+  });
+  handlers->death = make_handler([this, raw](uint32_t) { bury(*raw); });
+  peer->on_interest = [this, raw, handler = handlers->socket.get()](bool want_write) {
+    watch(raw->socket(), EPOLLIN | (want_write ? EPOLLOUT : 0U), *handler, true);
+  };
+  watch(peer->socket(), EPOLLIN, *handlers->socket);
+  if (peer->pidfd() >= 0) watch(peer->pidfd(), EPOLLIN, *handlers->death);
+  peers_.emplace(block, Entry{peer, std::move(handlers)});
+  return peer;
+}
+
+void Service::accept_connections() {
+  for (;;) {
+    FileDescriptor fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!fd) return;
+    auto connection = std::make_unique<Connection>(process_, *this, std::move(fd));
+    watch(connection->fd(), EPOLLIN, *connection);
+    connections_.emplace(connection.get(), std::move(connection));
+  }
+}
+
+void Service::close_connection(Connection& connection) {
+  const auto entry = connections_.find(&connection);
+  if (entry == connections_.end()) return;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection.fd(), nullptr);
+  closed_connections_.push_back(std::move(entry->second));
+  connections_.erase(entry);
+}
+
+void Service::run_timers() {
+  for (const uint32_t qpn : timers_->take_due()) {
+    const auto lock = process_.queue_pairs().lock();
+    if (QueuePair* queue_pair = process_.queue_pairs().find(qpn)) queue_pair->on_timer();
+  }
+}
+
+void Service::bury(Peer& peer) {
+  peer.mark_dead();
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer.socket(), nullptr);
+  if (peer.pidfd() >= 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer.pidfd(), nullptr);
+  forget(peer);
+  const auto lock = process_.queue_pairs().lock();
+  process_.queue_pairs().for_each([&](QueuePair& each) { each.on_peer_death(peer); });
+}
+
+void Service::forget(const Peer& peer) {
+  std::lock_guard lock(peers_mutex_);
+  for (auto entry = peers_.begin(); entry != peers_.end(); ++entry) {
+    if (entry->second.peer.get() != &peer) continue;
+    buried_peers_.push_back(std::move(entry->second));
+    peers_.erase(entry);
+    return;
+  }
+  for (auto entry = dying_peers_.begin(); entry != dying_peers_.end(); ++entry) {
+    if (entry->peer.get() != &peer) continue;
+    buried_peers_.push_back(std::move(*entry));
+    dying_peers_.erase(entry);
+    return;
+  }
+}
+
+void Service::receive_replies(Peer& peer) {
+  for (;;) {
+    const ssize_t received = recv(peer.socket(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+    if (received < 0 && errno == EINTR) continue;
+    if (received < 0 && errno == EAGAIN) return;
+    if (received < static_cast<ssize_t>(sizeof(Message))) return bury(peer);
+    const auto* reply = reinterpret_cast<const Message*>(buffer_.data());
+    const auto lock = process_.queue_pairs().lock();
+    if (QueuePair* queue_pair = process_.queue_pairs().find(reply->dest_qpn)) {
+      queue_pair->on_reply(*reply, buffer_.data() + sizeof(Message));
+    }
+  }
+}
+
+void Service::resume(Peer& peer) {
+  peer.writable();
+  const auto lock = process_.queue_pairs().lock();
+  process_.queue_pairs().for_each([&](QueuePair& each) { each.on_writable(peer); });
+}
+
+void Service::run() {
+  std::array<epoll_event, 64> events;
+  for (;;) {
+    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), -1);
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& event = events[static_cast<size_t>(i)];
+      static_cast<EventHandler*>(event.data.ptr)->on_events(event.events);
+    }
+    closed_connections_.clear();
+    std::vector<Entry> buried;
+    std::lock_guard lock(peers_mutex_);
+    buried.swap(buried_peers_);
+  }
+}
+
+void Service::leave_to_parent() {
+  listener_.reset();
+  epoll_.reset();
+  if (timers_) timers_->close();
+}
+
+}  // namespace softverbs

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "common/softverbs/file_descriptor.h"
+#include "common/softverbs/verbs/connection.h"
+#include "common/softverbs/verbs/event_handler.h"
+#include "common/softverbs/verbs/peer.h"
+#include "common/softverbs/verbs/timer_queue.h"
+
+namespace softverbs {
+
+class Process;
+
+/// The one thread of a process: it serves the requests of peers, takes their replies, runs
+/// retries and notices their deaths. It blocks all signals and sleeps when there is nothing to do.
+class Service {
+ public:
+  explicit Service(Process& process) : process_(process) {}
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  /// Allocates the process's block of queue pair numbers and starts the thread, once.
+  /// Throws std::system_error.
+  void start();
+  /// After `start`: the upper bits of the process's queue pair numbers.
+  [[nodiscard]] uint32_t block() const { return block_; }
+
+  /// The process that owns a queue pair number, connecting to it if need be. Call it without any
+  /// lock of a queue pair: the other process's service thread may need one to answer.
+  /// \return null when there is none.
+  std::shared_ptr<Peer> resolve(uint32_t qpn);
+
+  /// Has the service thread call QueuePair::on_timer of queue pair `qpn` at `when`.
+  void schedule(uint32_t qpn, Clock::time_point when) { timers_->schedule(qpn, when); }
+
+  /// For a forked child: closes the copies of the descriptors.
+  void leave_to_parent();
+
+  // For the handlers, on the service thread.
+  void watch(int fd, uint32_t events, EventHandler& handler, bool change = false);
+  void accept_connections();
+  void close_connection(Connection& connection);
+  void run_timers();
+  void bury(Peer& peer);
+  void receive_replies(Peer& peer);
+  void resume(Peer& peer);
+
+ private:
+  struct PeerHandlers {
+    std::unique_ptr<EventHandler> socket;
+    std::unique_ptr<EventHandler> death;
+  };
+  struct Entry {
+    std::shared_ptr<Peer> peer;
+    std::unique_ptr<PeerHandlers> handlers;
+  };
+
+  void bind_block();
+  void forget(const Peer& peer);
+  [[noreturn]] void run();
+
+  Process& process_;
+  std::mutex start_mutex_;
+  std::atomic<bool> started_{false};
+  uint32_t block_ = 0;
+  FileDescriptor listener_;
+  FileDescriptor epoll_;
+  std::unique_ptr<TimerQueue> timers_;
+  std::unique_ptr<EventHandler> listener_handler_;
+  std::unique_ptr<EventHandler> timer_handler_;
+
+  // Connections from peers: only the service thread touches them.
+  std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;
+  std::vector<std::unique_ptr<Connection>> closed_connections_;
+
+  std::mutex peers_mutex_;
+  std::map<uint32_t, Entry> peers_;  ///< By block.
+  std::vector<Entry> dying_peers_;   ///< Replaced in `peers_`, their death not handled yet.
+  std::vector<Entry> buried_peers_;  ///< Until the events at hand are done.
+  std::vector<char> buffer_;
+};
+
+}  // namespace softverbs

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstdint>
+
+namespace softverbs {
+
+/// What kind of port the devices play.
+enum class Kind { kRoce, kIwarp };
+
+/// What the environment asks for: SOFTVERBS_KIND (roce, iwarp) and SOFTVERBS_DEVICES (1 to 16).
+/// A value that is not understood is reported on standard error once and the default is used.
+struct Settings {
+  Kind kind = Kind::kRoce;
+  int devices = 1;
+
+  [[nodiscard]] bool iwarp() const { return kind == Kind::kIwarp; }
+
+  /// Read at the first call; later changes of the environment have no effect.
+  static const Settings& get();
+};
+
+}  // namespace softverbs

@@ -1,0 +1,57 @@
+#include "fuse/image_node.h"
+
+#include <utility>
+
+#include "common/units.h"
+
+namespace rdmablk::fuse {
+
+namespace {
+
+/// What stat(2) recommends. The kernel makes it the inode's block size, which is best a page.
+constexpr unsigned kBlockSize = 4096;
+
+/// A directory that those may enter who may read the file in it.
+mode_t directory_mode(mode_t file_mode) {
+  const mode_t readers = file_mode & 0444U;
+  return 0500U | readers | readers >> 2U;
+}
+
+}  // namespace
+
+ImageNode::ImageNode(Layout layout, Attributes attributes)
+    : attributes_(std::move(attributes)),
+      image_(layout == Layout::file ? FUSE_ROOT_ID : FUSE_ROOT_ID + 1) {
+  ::clock_gettime(CLOCK_REALTIME, &mounted_at_);
+}
+
+struct stat ImageNode::status(fuse_ino_t node) const noexcept {
+  struct stat status {};
+  status.st_ino = node;
+  status.st_uid = attributes_.uid;
+  status.st_gid = attributes_.gid;
+  status.st_blksize = kBlockSize;
+  status.st_atim = status.st_mtim = status.st_ctim = mounted_at_;
+  if (is_directory(node)) {
+    status.st_mode = S_IFDIR | directory_mode(attributes_.mode);
+    status.st_nlink = 2;
+  } else {
+    status.st_mode = S_IFREG | attributes_.mode;
+    status.st_nlink = 1;
+    status.st_size = static_cast<off_t>(attributes_.size);
+    status.st_blocks = static_cast<blkcnt_t>(attributes_.size / kSectorSize);
+  }
+  return status;
+}
+
+struct statvfs ImageNode::file_system_status() const noexcept {
+  struct statvfs status {};
+  status.f_bsize = kBlockSize;
+  status.f_frsize = kSectorSize;
+  status.f_blocks = attributes_.size / kSectorSize;
+  status.f_files = 1;
+  status.f_namemax = 255;
+  return status;
+}
+
+}  // namespace rdmablk::fuse

@@ -1,0 +1,92 @@
+// rdmablk-fuse: mounts an image that another machine lends, over RDMA, as one file.
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "common/error.h"
+#include "common/log.h"
+#include "fuse/background.h"
+#include "fuse/log_switch.h"
+#include "fuse/loop_hints.h"
+#include "fuse/memory_pressure.h"
+#include "fuse/mount.h"
+#include "fuse/mount_point.h"
+#include "fuse/options.h"
+#include "fuse/termination_signals.h"
+
+namespace {
+
+using namespace rdmablk;        // NOLINT(google-build-using-namespace)
+using namespace rdmablk::fuse;  // NOLINT(google-build-using-namespace)
+
+constexpr const char* kProgram = "rdmablk-fuse";
+
+void tell_what_to_do(const Options& options, const MountPoint& point, bool read_only) {
+  if (options.quiet) return;
+  fmt::print("{}", loop_hints(point.image_path(options.image_name()), point.path, read_only));
+  std::fflush(stdout);
+}
+
+void log_mounted(const Options& options, const MountPoint& point) {
+  spdlog::info("{} is mounted on {}", options.source(), point.path);
+}
+
+void serve_in_foreground(const Options& options, const MountPoint& point) {
+  brace_for_memory_pressure();
+  const TerminationSignals signals;
+  Mount mount;
+  mount.start(options, point);
+  tell_what_to_do(options, point, mount.is_read_only());
+  log_mounted(options, point);
+  mount.wait(signals);
+}
+
+/// The background process, after the fork.
+int serve_in_background(const Options& options, const MountPoint& point, Background& background) {
+  LogSwitch log;
+  std::optional<TerminationSignals> signals;
+  std::optional<Mount> mount;
+  try {
+    brace_for_memory_pressure();
+    signals.emplace();
+    mount.emplace();
+    mount->start(options, point);
+    tell_what_to_do(options, point, mount->is_read_only());
+    log.to_syslog();
+    if (!background.ready()) throw Error("the program that started it is gone");
+  } catch (const std::exception& error) {
+    mount.reset();  // nothing is left behind when the parent tells of the failure
+    background.failed(error.what());
+    return kExitFailed;
+  }
+  log_mounted(options, point);
+  mount->wait(*signals);
+  return kExitDone;
+}
+
+int run(int argc, char** argv) {
+  const std::optional<Options> options = parse_command_line(argc, argv);
+  if (!options) return kExitDone;
+  start_logging(kProgram, options->log_level);
+  std::string note;
+  const MountPoint point = prepare_mount_point(options->mount_point, note);
+  if (!note.empty()) spdlog::info("{}", note);
+  if (options->foreground) {
+    serve_in_foreground(*options, point);
+    return kExitDone;
+  }
+  Background background = Background::fork();
+  if (!background.is_parent()) return serve_in_background(*options, point, background);
+  background.wait_until_ready();
+  return kExitDone;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return rdmablk::run_program(kProgram, &run, argc, argv);
+}

@@ -1,0 +1,126 @@
+#include "fuse/mount.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "common/error.h"
+
+namespace rdmablk::fuse {
+
+namespace {
+
+/// What the kernel itself takes for a limit, at least.
+constexpr unsigned kMinBackground = 12;
+constexpr unsigned kMaxBackground = UINT16_MAX;
+
+constexpr mode_t kWriteBits = 0222;
+
+std::unique_ptr<ImageSource> open_source(const Options& options) {
+  const WorkerPlan plan = options.plan();
+  const bool read_only = options.mount.read_only;
+  if (options.uri) return open_remote(*options.uri, plan, read_only);
+  return open_null(*options.null_size, plan, read_only);
+}
+
+ImageNode::Attributes attributes(const Options& options, const initiator::ImageInfo& info,
+                                 bool read_only) {
+  ImageNode::Attributes attributes;
+  attributes.name = info.name;
+  attributes.size = info.size;
+  attributes.mode = options.mount.mode.value_or(0600);
+  if (read_only) attributes.mode &= ~kWriteBits;
+  attributes.uid = options.mount.uid.value_or(::getuid());
+  attributes.gid = options.mount.gid.value_or(::getgid());
+  return attributes;
+}
+
+}  // namespace
+
+void Mount::start(const Options& options, const MountPoint& point) {
+  source_ = open_source(options);
+  make_file_system(options, point.layout);
+  make_workers(options);
+  source_->start();
+  mount(options, point);
+  check(point);
+}
+
+void Mount::make_file_system(const Options& options, Layout layout) {
+  const initiator::ImageInfo& info = source_->image().info();
+  const bool read_only = options.mount.read_only || info.read_only;
+  const auto slots = static_cast<unsigned>(source_->plan().slots());
+  file_system_.emplace(FileSystem{
+      .node = ImageNode(layout, attributes(options, info, read_only)),
+      .read_only = read_only,
+      .flush_is_free = info.flush_is_free,
+      .max_background = std::clamp(slots, kMinBackground, kMaxBackground),
+  });
+}
+
+void Mount::make_workers(const Options& options) {
+  const WorkerPlan plan = source_->plan();
+  Worker::Settings settings;
+  settings.depth = plan.depth;
+  settings.spin = options.mount.spin.value_or(settings.spin);
+  for (unsigned i = 0; i < plan.workers; ++i) {
+    workers_.push_back(std::make_unique<Worker>(source_->image(), settings));
+  }
+}
+
+void Mount::mount(const Options& options, const MountPoint& point) {
+  MountSettings settings;
+  settings.source = options.mount.fsname.value_or(options.source());
+  settings.read_only = file_system_->read_only;
+  settings.allow_other = options.mount.allow_other;
+  settings.flags = options.mount.kernel_flags;
+  session_ = std::make_unique<FuseSession>(settings, operations(), &*file_system_);
+  session_->mount(point.path);
+  for (const auto& worker : workers_) worker->open(*session_, stop_);
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    threads_.emplace_back([this, worker = workers_[i].get()] { worker->run(ended_); });
+    const std::string name = fmt::format("worker-{}", i);
+    ::pthread_setname_np(threads_.back().native_handle(), name.c_str());
+  }
+}
+
+/// Asks the mount for something, as anybody would.
+void Mount::check(const MountPoint& point) const {
+  struct stat status {};
+  if (::stat(point.path.c_str(), &status) != 0) {
+    throw SystemError(fmt::format("use the mount on {}", point.path), errno);
+  }
+  const bool is_file = point.layout == Layout::file;
+  if (is_file && static_cast<std::uint64_t>(status.st_size) != file_system_->node.size()) {
+    throw Error(
+        fmt::format("cannot use the mount on {}: something else is mounted there now", point.path));
+  }
+}
+
+void Mount::wait(const TerminationSignals& signals) {
+  const int signal = signals.wait(ended_.fd());
+  if (signal != 0) {
+    spdlog::info("unmounting: {}", ::strsignal(signal));
+  } else {
+    spdlog::info("unmounted");
+  }
+}
+
+Mount::~Mount() {
+  if (session_ && session_->unmount()) {
+    spdlog::warn("the mount was in use: programs that have it open get errors from now on");
+  }
+  stop_.set();
+  for (std::thread& thread : threads_) thread.join();
+  session_.reset();
+  if (source_) source_->stop();
+  workers_.clear();
+}
+
+}  // namespace rdmablk::fuse

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "fuse/fuse_session.h"
+#include "fuse/image_source.h"
+#include "fuse/mount_point.h"
+#include "fuse/operations.h"
+#include "fuse/options.h"
+#include "fuse/stop_event.h"
+#include "fuse/termination_signals.h"
+#include "fuse/worker.h"
+
+namespace rdmablk::fuse {
+
+/// A mounted image: attaches it, mounts it, serves it, and takes all of it down in the right order.
+/// Used by one thread.
+class Mount {
+ public:
+  Mount() = default;
+
+  /// Unmounts, lazily when it is in use; ends the workers, who wait for what is in flight a bounded
+  /// time; lets go of the image.
+  ~Mount();
+  Mount(const Mount&) = delete;
+  Mount& operator=(const Mount&) = delete;
+
+  /// Connects and mounts. Returns when the mount works. Throws Error; what was done until then is
+  /// undone by the destructor.
+  void start(const Options& options, const MountPoint& point);
+
+  /// Waits until it is unmounted by somebody, or a signal says that it should be.
+  void wait(const TerminationSignals& signals);
+
+  /// Whether it is mounted read-only, by option or because the export is.
+  bool is_read_only() const noexcept { return file_system_->read_only; }
+
+ private:
+  void make_file_system(const Options& options, Layout layout);
+  void make_workers(const Options& options);
+  void mount(const Options& options, const MountPoint& point);
+  void check(const MountPoint& point) const;
+
+  std::unique_ptr<ImageSource> source_;
+  std::optional<FileSystem> file_system_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<FuseSession> session_;
+  StopEvent stop_;   ///< tells the workers
+  StopEvent ended_;  ///< told by the workers
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace rdmablk::fuse

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <fuse3/fuse_lowlevel.h>
+
+#include "fuse/image_node.h"
+
+namespace rdmablk::fuse {
+
+/// What the operations know of the file system; the session's user data.
+struct FileSystem {
+  ImageNode node;
+  bool read_only = false;
+  bool flush_is_free = false;   ///< fsync(2) has nothing to do
+  unsigned max_background = 0;  ///< asynchronous requests that the kernel may have outstanding
+};
+
+/// What libfuse calls for the requests of the kernel, on a worker's thread (Worker::current()),
+/// with a FileSystem as user data. All of them answer at once or submit to the worker's queue.
+///
+/// The image behaves as a file of fixed size:
+/// - read: short at the end, nothing behind it. write: short at the end, ENOSPC from there on.
+/// - truncate(2), ftruncate(2) to another size: EPERM. O_TRUNC is ignored: the kernel passes it on
+///   as truncate(path, 0), so that is ignored, too; telling libfuse to handle O_TRUNC in open would
+///   make the kernel believe that the size is 0 until it asks again, and asynchronous direct reads
+///   (a loop device's) end there.
+/// - utimensat(2) is accepted and ignored; chmod(2), chown(2) to something else: EPERM.
+/// - fsync(2): flush. close(2): nothing, no write is held back.
+/// - fallocate(2): FALLOC_FL_PUNCH_HOLE and FALLOC_FL_ZERO_RANGE write zeroes, as far as the image
+///   goes; mode 0 succeeds within it, ENOSPC beyond; others EOPNOTSUPP.
+/// - lseek(2) with SEEK_DATA, SEEK_HOLE: all of it is data (by the kernel, after ENOSYS).
+/// - create, link, unlink, rename, mkdir: EPERM.
+const fuse_lowlevel_ops& operations();
+
+}  // namespace rdmablk::fuse

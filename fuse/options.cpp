@@ -1,0 +1,127 @@
+#include "fuse/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <vector>
+
+#include "common/error.h"
+#include "common/units.h"
+
+namespace rdmablk::fuse {
+
+namespace {
+
+constexpr const char* kFooter =
+    "With --null there is no URI: the mount shows SIZE bytes of this process's own memory, to see "
+    "what\nFUSE alone costs.\n\n"
+    "Mount options: ro, rw, allow_other, uid=N, gid=N, mode=OCTAL (of the image's file), "
+    "fsname=TEXT,\nworkers=N, queue_depth=N, spin=US. Those of mount(8) such as _netdev and "
+    "noauto are accepted.";
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
+    return "Usage: rdmablk-fuse [OPTIONS] rdmablk://HOST[:PORT]/EXPORT MOUNTPOINT\n"
+           "       rdmablk-fuse [OPTIONS] --null SIZE MOUNTPOINT\n";
+  }
+};
+
+/// Command line words that are worked on after all are read.
+struct Words {
+  std::vector<std::string> positional;
+  std::vector<std::string> mount_options;
+  std::string null_size;
+  std::string workers;
+  std::string queue_depth;
+  std::string spin;
+};
+
+std::uint64_t image_size(const std::string& text) {
+  const auto size = parse_size(text);
+  if (!size || *size == 0 || *size % kSectorSize != 0) {
+    throw UsageError(
+        fmt::format("--null {}: the size is a number of bytes, with K, M, G or T behind it if you "
+                    "like; not zero, and a multiple of {}",
+                    text, kSectorSize));
+  }
+  return *size;
+}
+
+void set_up(CLI::App& app, Options& options, Words& words) {
+  app.name("rdmablk-fuse");
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.footer(kFooter);
+  app.set_version_flag("--version", "rdmablk-fuse " RDMABLK_VERSION);
+  app.add_option("WORDS", words.positional, "what to mount, and where")->group("");
+  app.add_option("-o", words.mount_options, "mount options, separated by commas")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_flag("-f,--foreground", options.foreground, "stay in the foreground");
+  app.add_flag("-q,--quiet", options.quiet, "do not tell what to do with the mount");
+  app.add_option("--null", words.null_size, "mount so much local memory, without RDMA");
+  app.add_option("--workers", words.workers, "threads that serve the mount (cores, at most 4)");
+  app.add_option("--queue-depth", words.queue_depth, "requests that each works on at once (32)");
+  app.add_option("--spin", words.spin,
+                 "microseconds that each looks for more before it sleeps (10)");
+  app.add_option("--log-level", options.log_level, "trace, debug, info, warning or error");
+}
+
+void take(Options& options, const Words& words) {
+  for (const std::string& text : words.mount_options) options.mount.parse(text);
+  if (!words.workers.empty()) options.mount.set("workers", words.workers);
+  if (!words.queue_depth.empty()) options.mount.set("queue_depth", words.queue_depth);
+  if (!words.spin.empty()) options.mount.set("spin", words.spin);
+  const std::size_t expected = words.null_size.empty() ? 2 : 1;
+  if (words.positional.size() != expected) {
+    throw UsageError(words.null_size.empty()
+                         ? "it takes a URI and a mount point: rdmablk-fuse "
+                           "rdmablk://HOST[:PORT]/EXPORT MOUNTPOINT"
+                         : "with --null it takes a mount point alone: rdmablk-fuse --null SIZE "
+                           "MOUNTPOINT");
+  }
+  if (words.null_size.empty()) {
+    options.uri = parse_uri(words.positional.front());
+  } else {
+    options.null_size = image_size(words.null_size);
+  }
+  options.mount_point = words.positional.back();
+  if (options.mount_point.empty()) throw UsageError("the mount point is empty");
+}
+
+}  // namespace
+
+std::string Options::source() const {
+  return uri ? uri->text() : "null";
+}
+
+std::string Options::image_name() const {
+  return uri ? uri->export_name : "null";
+}
+
+WorkerPlan Options::plan() const {
+  WorkerPlan plan;
+  plan.workers = mount.workers.value_or(default_workers());
+  plan.depth = mount.queue_depth.value_or(plan.depth);
+  return plan;
+}
+
+std::optional<Options> parse_command_line(int argc, const char* const* argv) {
+  Options options;
+  Words words;
+  CLI::App app("Mounts an image that another machine lends, over RDMA, as one file.");
+  set_up(app, options, words);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    app.exit(success);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}; --help shows how to use it", error.what()));
+  }
+  take(options, words);
+  return options;
+}
+
+}  // namespace rdmablk::fuse

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/uri.h"
+#include "fuse/worker_plan.h"
+
+namespace rdmablk::fuse {
+
+/// What `-o` sets.
+struct MountOptions {
+  bool read_only = false;
+  bool allow_other = false;
+  std::optional<uid_t> uid;  ///< of the image's file; the mounting user's if not given
+  std::optional<gid_t> gid;
+  std::optional<mode_t> mode;  ///< permission bits
+  std::optional<std::string> fsname;
+  std::string kernel_flags;  ///< "noatime,noexec": passed on
+  std::optional<unsigned> workers;
+  std::optional<unsigned> queue_depth;
+  std::optional<std::chrono::microseconds> spin;
+
+  /// Reads one argument of `-o`: options separated by commas ("\," is a comma within a value).
+  /// Those of mount(8) and fstab(5) that mean nothing here are accepted. Later ones win. Throws
+  /// UsageError, which names the option.
+  void parse(const std::string& text);
+
+  /// Sets an option that takes a value. Throws UsageError, which names the option.
+  void set(const std::string& name, const std::string& value);
+};
+
+/// The command line.
+struct Options {
+  std::optional<Uri> uri;
+  std::optional<std::uint64_t> null_size;  ///< bytes; in place of a URI
+  std::string mount_point;
+  MountOptions mount;
+  bool foreground = false;
+  bool quiet = false;
+  std::string log_level = "info";
+
+  /// What is mounted, for messages and as the source of the mount.
+  std::string source() const;
+
+  /// The name of the image's file in a directory.
+  std::string image_name() const;
+
+  WorkerPlan plan() const;
+};
+
+/// Reads a command line.
+/// @return nothing when it asked for help or the version, which was printed. Throws UsageError.
+std::optional<Options> parse_command_line(int argc, const char* const* argv);
+
+}  // namespace rdmablk::fuse

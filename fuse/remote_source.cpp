@@ -1,0 +1,62 @@
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "common/units.h"
+#include "common/verbs/memory_region.h"
+#include "fuse/image_source.h"
+#include "fuse/slot.h"
+#include "initiator/remote_image.h"
+#include "initiator/session.h"
+
+namespace rdmablk::fuse {
+
+namespace {
+
+class RemoteSource final : public ImageSource {
+ public:
+  RemoteSource(const Uri& uri, const WorkerPlan& plan, bool read_only)
+      : session_(initiator::Session::connect(uri.target)) {
+    initiator::AttachOptions options;
+    options.access = read_only ? protocol::Access::read_only : protocol::Access::read_write;
+    options.queues = plan.workers;
+    options.depth = plan.depth;
+    options.max_io = kMaxPayload;
+    image_ = session_->attach(uri.export_name, options);
+    const protocol::AttachReply& granted = image_->attachment();
+    plan_.workers = std::clamp<unsigned>(granted.queues, 1, plan.workers);
+    plan_.depth = std::clamp<unsigned>(granted.depth, 1, plan.depth);
+  }
+
+  initiator::Image& image() noexcept override { return *image_; }
+  WorkerPlan plan() const noexcept override { return plan_; }
+  void start() override { session_->start(); }
+  void stop() noexcept override { session_->stop(); }
+
+ private:
+  std::unique_ptr<initiator::Session> session_;  // outlives the image
+  std::unique_ptr<initiator::RemoteImage> image_;
+  WorkerPlan plan_;
+};
+
+/// The workers and slots that there may be memory for.
+WorkerPlan affordable(const WorkerPlan& wanted) {
+  const std::uint64_t limit = verbs::memlock_limit();
+  const WorkerPlan plan = fit_to_memlock(wanted, limit);
+  if (plan != wanted) {
+    spdlog::warn(
+        "the limit of locked memory is {}: buffers shrink from {} to {} ({} workers, queue depth "
+        "{}); raise it with `ulimit -l` or LimitMEMLOCK=",
+        format_size(limit), format_size(slot_memory(wanted)), format_size(slot_memory(plan)),
+        plan.workers, plan.depth);
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::unique_ptr<ImageSource> open_remote(const Uri& uri, const WorkerPlan& wanted, bool read_only) {
+  return std::make_unique<RemoteSource>(uri, affordable(wanted), read_only);
+}
+
+}  // namespace rdmablk::fuse

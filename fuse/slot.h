@@ -1,0 +1,41 @@
+#pragma once
+
+#include <fuse3/fuse_lowlevel.h>
+#include <linux/fuse.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "initiator/request.h"
+
+namespace rdmablk::fuse {
+
+/// The longest read or write that the kernel sends, in bytes.
+inline constexpr std::size_t kMaxPayload = std::size_t{1} << 20U;
+
+/// What a slot has in front of its payload, in bytes: a page, so that the payload is aligned to
+/// one. The kernel's message begins so far before its end that the payload of a WRITE, which
+/// follows two headers, falls into its place by itself.
+inline constexpr std::size_t kSlotHeader = 4096;
+inline constexpr std::size_t kWriteHeaders = sizeof(fuse_in_header) + sizeof(fuse_write_in);
+
+/// Bytes of memory of one slot.
+inline constexpr std::size_t kSlotSize = kSlotHeader + kMaxPayload;
+
+/// Room for one request of the kernel in request buffers: its message is read into it, and a READ's
+/// data is answered from it. It is the request that a queue
+/// works on, too.
+struct Slot : initiator::Request {
+  fuse_req_t fuse_request = nullptr;  ///< what is to be answered; null when there is none
+  std::byte* memory = nullptr;        ///< kSlotSize bytes
+  Slot* next = nullptr;               ///< of a free slot
+
+  /// Where a message of the kernel goes, and its room.
+  std::byte* message() const noexcept { return memory + kSlotHeader - kWriteHeaders; }
+  static constexpr std::size_t kMessageRoom = kWriteHeaders + kMaxPayload;
+
+  /// kMaxPayload bytes, aligned to a page.
+  std::byte* payload() const noexcept { return memory + kSlotHeader; }
+};
+
+}  // namespace rdmablk::fuse

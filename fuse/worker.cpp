@@ -1,0 +1,204 @@
+#include "fuse/worker.h"
+
+#include <poll.h>
+#include <spdlog/spdlog.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "common/error.h"
+
+namespace rdmablk::fuse {
+
+namespace {
+
+using initiator::Operation;
+
+/// How long a worker that stops waits for what is in flight.
+constexpr std::chrono::seconds kDrainTime{2};
+
+// libfuse's operations get the session's user data, which all workers share.
+thread_local Worker* current_worker = nullptr;
+
+/// Tells the processor that this is a loop that waits.
+void relax() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+void watch(int epoll, int fd, std::uint32_t events) {
+  epoll_event event{};
+  event.events = events;
+  event.data.fd = fd;
+  if (::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0) {
+    throw SystemError("watch a worker's descriptors", errno);
+  }
+}
+
+}  // namespace
+
+Worker::Worker(initiator::Image& image, const Settings& settings)
+    : settings_(settings),
+      buffers_(image.make_buffers(settings.depth * kSlotSize)),
+      slots_(buffers_->bytes(), buffers_->lkey()),
+      queue_(image.make_queue(settings.depth)),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+  if (!epoll_) throw SystemError("make an epoll descriptor", errno);
+}
+
+Worker::~Worker() {
+  queue_.reset();  // lets go of the buffers, whatever is in flight
+}
+
+Worker& Worker::current() noexcept {
+  return *current_worker;
+}
+
+void Worker::open(FuseSession& session, const StopEvent& stop) {
+  session_ = &session;
+  stop_ = &stop;
+  requests_ = session.clone();
+  // Exclusive: a request wakes one of the workers that sleep.
+  watch(epoll_.get(), requests_.get(), EPOLLIN | EPOLLEXCLUSIVE);
+  watch(epoll_.get(), queue_->fd(), EPOLLIN);
+  watch(epoll_.get(), stop.fd(), EPOLLIN);
+}
+
+void Worker::run(StopEvent& ended) noexcept {
+  current_worker = this;
+  set_answer_descriptor(requests_.get());
+  serve();
+  drain();
+  fail_rest();
+  requests_.reset();
+  current_worker = nullptr;
+  ended.set();
+}
+
+void Worker::serve() noexcept {
+  auto last_active = Clock::now();
+  while (!stop_->is_set()) {
+    const Intake intake = take_requests();
+    const bool completed = complete();
+    if (intake == Intake::ended) return;
+    if (intake == Intake::some || completed) {
+      last_active = Clock::now();
+    } else if (Clock::now() - last_active < settings_.spin) {
+      relax();
+    } else {
+      wait();
+    }
+  }
+}
+
+/// Reads what the kernel has, as far as there are slots, and processes it.
+Worker::Intake Worker::take_requests() noexcept {
+  Intake intake = Intake::nothing;
+  // Requests that need no slot must not keep completions waiting for ever.
+  for (unsigned budget = settings_.depth; budget > 0; --budget) {
+    Slot* const slot = slots_.take();
+    if (slot == nullptr) break;
+    const ssize_t size = ::read(requests_.get(), slot->message(), Slot::kMessageRoom);
+    if (size <= 0) {
+      slots_.give_back(*slot);
+      if (size < 0 && (errno == ENOENT || errno == EINTR)) continue;  // it was taken back
+      if (size < 0 && errno == EAGAIN) break;
+      if (errno != ENODEV) spdlog::error("cannot read from /dev/fuse: {}", errno_text(errno));
+      session_->end();
+      return Intake::ended;
+    }
+    intake = Intake::some;
+    current_slot_ = slot;
+    submitted_ = false;
+    fuse_buf message{};
+    message.mem = slot->message();
+    message.size = static_cast<std::size_t>(size);
+    fuse_session_process_buf(session_->get(), &message);
+    if (!submitted_) slots_.give_back(*slot);
+  }
+  if (intake == Intake::some) queue_->kick();
+  return intake;
+}
+
+void Worker::submit(fuse_req_t request, Operation operation, std::uint64_t offset,
+                    std::uint64_t length) noexcept {
+  Slot& slot = *current_slot_;
+  slot.fuse_request = request;
+  slot.operation = operation;
+  slot.offset = offset;
+  slot.length = length;
+  slot.error = 0;
+  submitted_ = true;
+  queue_->submit(slot);
+}
+
+bool Worker::complete() noexcept {
+  std::array<initiator::Request*, 64> done{};
+  bool any = false;
+  while (const std::size_t count = queue_->poll(done)) {
+    for (std::size_t i = 0; i < count; ++i) answer(static_cast<Slot&>(*done[i]));
+    any = true;
+  }
+  return any;
+}
+
+void Worker::answer(Slot& slot) noexcept {
+  const fuse_req_t request = std::exchange(slot.fuse_request, nullptr);
+  if (slot.error != 0) {
+    fuse_reply_err(request, slot.error);
+  } else if (slot.operation == Operation::read) {
+    fuse_reply_buf(request, reinterpret_cast<const char*>(slot.data), slot.length);
+  } else if (slot.operation == Operation::write) {
+    fuse_reply_write(request, slot.length);
+  } else {
+    fuse_reply_err(request, 0);
+  }
+  slots_.give_back(slot);
+}
+
+/// Sleeps until there is a request that it has a slot for, a completion, or the end.
+void Worker::wait() noexcept {
+  queue_->arm();
+  if (complete()) return;
+  if (slots_.has_free()) {
+    std::array<epoll_event, 3> events;
+    ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
+  } else {
+    // Not through epoll: a worker that sleeps there takes wake-ups for requests.
+    std::array<pollfd, 2> sources{{{queue_->fd(), POLLIN, 0}, {stop_->fd(), POLLIN, 0}}};
+    ::poll(sources.data(), sources.size(), -1);
+  }
+}
+
+/// Answers what ends within kDrainTime.
+void Worker::drain() noexcept {
+  const auto end = Clock::now() + kDrainTime;
+  queue_->kick();
+  while (true) {
+    queue_->arm();
+    complete();
+    if (slots_.taken() == 0) return;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    if (left <= 0) break;
+    pollfd source{queue_->fd(), POLLIN, 0};
+    ::poll(&source, 1, static_cast<int>(left));
+  }
+  spdlog::warn("{} requests did not end within {} s; they fail", slots_.taken(),
+               kDrainTime.count());
+}
+
+/// Answers what is still in flight; its slots stay taken, as the queue holds on to them.
+void Worker::fail_rest() noexcept {
+  for (Slot& slot : slots_.slots()) {
+    if (slot.fuse_request != nullptr) {
+      fuse_reply_err(std::exchange(slot.fuse_request, nullptr), EIO);
+    }
+  }
+}
+
+}  // namespace rdmablk::fuse

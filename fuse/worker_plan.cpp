@@ -1,0 +1,44 @@
+#include "fuse/worker_plan.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "common/verbs/memory_region.h"
+#include "fuse/slot.h"
+
+namespace rdmablk::fuse {
+
+namespace {
+
+/// What a session locks besides the slots: the zeroes it writes, messages, the queues themselves.
+constexpr std::uint64_t kSessionMemory = std::uint64_t{2} << 20U;
+
+constexpr unsigned kMostDefaultWorkers = 4;
+
+}  // namespace
+
+unsigned default_workers() {
+  cpu_set_t cpus;
+  if (::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1;
+  return std::clamp(static_cast<unsigned>(CPU_COUNT(&cpus)), 1U, kMostDefaultWorkers);
+}
+
+std::uint64_t slot_memory(const WorkerPlan& plan) {
+  return plan.slots() * kSlotSize;
+}
+
+WorkerPlan fit_to_memlock(const WorkerPlan& wanted, std::uint64_t limit) {
+  const std::uint64_t room = limit > kSessionMemory ? (limit - kSessionMemory) / kSlotSize : 0;
+  if (room >= wanted.slots()) return wanted;
+  if (room < kMinSlots) {
+    throw verbs::MemlockError("register buffers for the mount",
+                              kSessionMemory + kMinSlots * kSlotSize);
+  }
+  WorkerPlan plan;
+  plan.workers = static_cast<unsigned>(std::min<std::uint64_t>(wanted.workers, room / kMinSlots));
+  plan.depth = static_cast<unsigned>(std::min<std::uint64_t>(wanted.depth, room / plan.workers));
+  return plan;
+}
+
+}  // namespace rdmablk::fuse

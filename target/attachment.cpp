@@ -1,0 +1,66 @@
+#include "target/attachment.h"
+
+#include <fmt/format.h>
+#include <openssl/crypto.h>
+
+#include <algorithm>
+
+#include "common/random.h"
+#include "common/units.h"
+
+namespace rdmablk::target {
+namespace {
+
+template <typename Bytes>
+bool equal_in_constant_time(const Bytes& a, const Bytes& b) noexcept {
+  return CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+}  // namespace
+
+Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Attach& request,
+                       const Limits& limits)
+    : offer_(&offer) {
+  reply_.info = offer.info;
+  reply_.attachment = id;
+  reply_.token = random_bytes<protocol::Token>();
+  reply_.nonce = random_bytes<protocol::Nonce>();
+  reply_.access = request.access;
+  reply_.queues = std::clamp<std::uint16_t>(request.queues, 1, limits.queues);
+  reply_.depth = std::clamp<std::uint32_t>(request.depth, 1, limits.depth);
+  reply_.max_io = std::clamp<std::uint32_t>(request.max_io, kSectorSize, limits.max_io);
+  reply_.epoch = offer.epoch;
+  reply_.generation = offer.generation;
+  reply_.table = grant().table;
+}
+
+bool Attachment::proves(const protocol::QueueRequest& request) const noexcept {
+  // Both are always compared: how long it takes tells nothing.
+  const bool nonce = equal_in_constant_time(request.nonce, reply_.nonce);
+  const bool token = equal_in_constant_time(request.proof, reply_.token);
+  return nonce && token;
+}
+
+std::optional<protocol::QueueRefusal> Attachment::admit(const protocol::QueueRequest& request) {
+  using protocol::QueueRefusal;
+  using protocol::Status;
+  if (!proves(request)) {
+    return QueueRefusal{Status::unauthorized, "the token is not that of the attachment"};
+  }
+  if (request.queue >= reply_.queues) {
+    return QueueRefusal{Status::limit, fmt::format("queue {} was not granted: there are {}",
+                                                   request.queue, reply_.queues)};
+  }
+  if (request.epoch != reply_.epoch) {
+    return QueueRefusal{Status::stale, fmt::format("epoch {} is not the current one, {}",
+                                                   request.epoch, reply_.epoch)};
+  }
+  if (connected_[request.queue]) {
+    return QueueRefusal{Status::stale,
+                        fmt::format("queue {} is connected already in this epoch", request.queue)};
+  }
+  connected_.set(request.queue);
+  return std::nullopt;
+}
+
+}  // namespace rdmablk::target

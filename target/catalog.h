@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/protocol/messages.h"
+#include "common/verbs/protection_domain.h"
+
+namespace rdmablk::target {
+
+/// What one kind of access to an export needs: where its chunk table lies, and the protection
+/// domain that its I/O queues are made in.
+struct Grant {
+  protocol::ChunkTable table;
+  const verbs::ProtectionDomain* pd = nullptr;  ///< owned by the export
+};
+
+/// An export as it is offered to the sessions of one device.
+struct Offer {
+  protocol::ExportInfo info;
+  protocol::Generation generation{};
+  std::uint32_t epoch = 1;
+  Grant read_only;
+  std::optional<Grant> read_write;  ///< nothing when the export is read-only
+
+  /// @pre access is read-only, or there is a grant for it.
+  const Grant& grant(protocol::Access access) const;
+};
+
+/// The exports that sessions of one device may attach, by name.
+class Catalog {
+ public:
+  void add(Offer offer);
+
+  /// The offer of that name, valid as long as the catalog; null when there is none.
+  const Offer* find(std::string_view name) const;
+
+  /// One page: those whose names come after `after` in the order of bytes.
+  protocol::ListReply page(std::string_view after) const;
+
+  /// The names for people, cut when there are many: "a, b and 7 more", "none".
+  std::string names() const;
+
+ private:
+  std::map<std::string, Offer, std::less<>> offers_;
+};
+
+}  // namespace rdmablk::target

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace rdmablk::target {
+
+/// The most queues of an attachment, whatever else is set.
+inline constexpr std::size_t kMaxQueues = 64;
+
+/// What a target grants, and how long it waits for others.
+struct Limits {
+  std::size_t sessions = 1024;
+  std::size_t handshakes = 128;  ///< sessions that have not said HELLO yet
+  std::size_t attachments = 64;  ///< of a session
+
+  std::uint16_t queues = kMaxQueues;              ///< of an attachment
+  std::uint32_t depth = 4096;                     ///< requests in flight on a queue
+  std::uint32_t max_io = std::uint32_t{1} << 26;  ///< bytes of a request
+
+  std::chrono::milliseconds handshake{10'000};  ///< from the connection to HELLO
+  std::chrono::milliseconds last_word{1'000};   ///< for the peer to read why its session ends
+  std::chrono::milliseconds goodbye{1'000};     ///< for all to acknowledge that the target ends
+};
+
+}  // namespace rdmablk::target

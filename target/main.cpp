@@ -1,0 +1,27 @@
+#include "common/error.h"
+#include "common/log.h"
+#include "target/machine_memory.h"
+#include "target/options.h"
+#include "target/server.h"
+
+namespace rdmablk::target {
+namespace {
+
+constexpr const char* kProgram = "rdmablk-target";
+
+int run(int argc, char** argv) {
+  const auto options = parse_options(argc, argv);
+  if (!options) return kExitDone;
+  start_logging(kProgram, options->log_level);
+  check_memory(options->exports, read_machine_memory());
+  const auto manager = cm::make_rdmacm();
+  Server(*manager, *options).run();
+  return kExitDone;
+}
+
+}  // namespace
+}  // namespace rdmablk::target
+
+int main(int argc, char** argv) {
+  return rdmablk::run_program(rdmablk::target::kProgram, rdmablk::target::run, argc, argv);
+}

@@ -1,0 +1,101 @@
+#include "target/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+
+#include "common/error.h"
+
+namespace rdmablk::target {
+namespace {
+
+/// The command line as texts.
+struct Arguments {
+  std::vector<std::string> exports;
+  std::string listen;
+  std::string device;
+  std::string log_level = "info";
+  double handshake_timeout = 10;
+  bool insecure = false;
+};
+
+void describe(CLI::App& app, Arguments& arguments) {
+  app.set_version_flag("--version", "rdmablk-target " RDMABLK_VERSION);
+  app.add_option("--export", arguments.exports,
+                 "An export; may be given several times. A comma within a value is written \\,")
+      ->type_name("NAME=memory:SIZE[,huge=2M|1G][,readonly][,chunk=SIZE]")
+      ->allow_extra_args(false)
+      ->required();
+  app.add_option("--listen", arguments.listen,
+                 "Where to listen; without it on all addresses, at port 10812")
+      ->type_name("ADDR[:PORT]");
+  app.add_option("--device", arguments.device, "Use this RDMA device only")->type_name("DEVICE");
+  app.add_option("--handshake-timeout", arguments.handshake_timeout,
+                 "How long a peer that has connected may take to say who it is, in seconds")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.01, 3600.0))
+      ->capture_default_str();
+  app.add_option("--log-level", arguments.log_level, "trace, debug, info, warning or error")
+      ->type_name("LEVEL")
+      ->capture_default_str();
+  app.add_flag("--insecure", arguments.insecure,
+               "Any host that reaches the port may read and write the exports");
+}
+
+std::vector<HostPort> listen_candidates(const Arguments& arguments) {
+  if (!arguments.listen.empty()) return {parse_listen(arguments.listen)};
+  // The IPv6 wildcard takes IPv4 as well, where there is IPv6 at all.
+  return {HostPort{"::"}, HostPort{"0.0.0.0"}};
+}
+
+void check_insecure(const Arguments& arguments) {
+  if (arguments.insecure) return;
+  throw UsageError(
+      "--insecure is missing: initiators are not authenticated, so any host that reaches the port "
+      "may read and write the exports; give --insecure to say that this is meant");
+}
+
+Options make_options(const Arguments& arguments) {
+  Options options;
+  options.exports = parse_export_specs(arguments.exports);
+  options.listen = listen_candidates(arguments);
+  if (!arguments.device.empty()) options.device = arguments.device;
+  options.log_level = arguments.log_level;
+  options.limits.handshake =
+      std::chrono::milliseconds(static_cast<std::int64_t>(arguments.handshake_timeout * 1000));
+  check_insecure(arguments);
+  return options;
+}
+
+}  // namespace
+
+HostPort parse_listen(std::string_view text) {
+  constexpr std::string_view kAnyPort = ":0";
+  const bool one_colon = std::count(text.begin(), text.end(), ':') == 1;
+  const bool bracketed = text.size() > kAnyPort.size() && text[text.size() - 3] == ']';
+  const bool any_port = text.ends_with(kAnyPort) && (one_colon || bracketed);
+  if (any_port) text.remove_suffix(kAnyPort.size());
+  HostPort result = parse_host_port(text);
+  if (any_port) result.port = 0;
+  return result;
+}
+
+std::optional<Options> parse_options(int argc, const char* const* argv) {
+  Arguments arguments;
+  CLI::App app("Lends memory of this machine to others as block images over RDMA.",
+               "rdmablk-target");
+  describe(app, arguments);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    app.exit(asked, std::cout, std::cerr);
+    return std::nullopt;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}; --help shows what there is", error.what()));
+  }
+  return make_options(arguments);
+}
+
+}  // namespace rdmablk::target

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/uri.h"
+#include "target/export_spec.h"
+#include "target/limits.h"
+
+namespace rdmablk::target {
+
+/// What the command line asks for.
+struct Options {
+  std::vector<ExportSpec> exports;
+
+  /// Where to listen; each in turn until one works. A port of zero: any that is free.
+  std::vector<HostPort> listen;
+
+  std::optional<std::string> device;  ///< the only device to use; nothing: all
+  std::string log_level = "info";
+  Limits limits;
+};
+
+/// Reads the command line.
+/// @return nothing when it was answered on standard output: --help, --version.
+/// Throws UsageError.
+std::optional<Options> parse_options(int argc, const char* const* argv);
+
+/// Reads ADDR[:PORT]; unlike everywhere else, the port may be zero. Throws UsageError.
+HostPort parse_listen(std::string_view text);
+
+}  // namespace rdmablk::target

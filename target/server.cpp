@@ -1,0 +1,176 @@
+#include "target/server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <asio/post.hpp>
+#include <csignal>
+
+#include "common/error.h"
+#include "common/log.h"
+#include "common/random.h"
+#include "common/verbs/memory_region.h"
+#include "target/device_selection.h"
+#include "target/memlock_budget.h"
+
+namespace rdmablk::target {
+namespace {
+
+using protocol::QueueRefusal;
+using protocol::QueueRequest;
+using protocol::Status;
+
+std::vector<SocketAddress> resolve_all(const std::vector<HostPort>& listen) {
+  std::vector<SocketAddress> addresses;
+  for (const HostPort& candidate : listen) {
+    const auto found = resolve(candidate);
+    addresses.insert(addresses.end(), found.begin(), found.end());
+  }
+  return addresses;
+}
+
+}  // namespace
+
+Server::Server(cm::ConnectionManager& manager, const Options& options)
+    : manager_(manager),
+      limits_(options.limits),
+      addresses_(resolve_all(options.listen)),
+      environment_{io_, counters_, limits_, random_bytes<protocol::InstanceId>(), *this} {
+  const auto devices = select_devices(manager, addresses_, options.device);
+  check_memlock(options.exports, devices.size(), verbs::memlock_limit());
+  for (const ExportSpec& spec : options.exports) {
+    exports_.push_back(std::make_unique<Export>(spec, devices));
+    spdlog::info("{}", exports_.back()->describe());
+  }
+  for (ibv_context* const device : devices) {
+    devices_.push_back(std::make_unique<TargetDevice>(device, exports_));
+  }
+}
+
+Server::~Server() = default;
+
+void Server::run() {
+  wait_for_signal();
+  listen();
+  const DescriptorWatch watch(io_, manager_.fd(), [this] { manager_.process(); });
+  io_.run();
+  listener_.reset();
+  sessions_.clear();
+  spdlog::info("ended: {}", counters_.text());
+}
+
+void Server::listen() {
+  listener_ = listen_on_first(manager_, addresses_, *this);
+  std::string names;
+  for (const auto& device : devices_) names += " " + device->name();
+  spdlog::info("listening on {} over{}", listener_->address().text(), names);
+}
+
+void Server::wait_for_signal() {
+  signals_.async_wait([this](const asio::error_code& error, int signal) {
+    if (error) return;
+    spdlog::info("signal {}: shutting down", signal);
+    // The second one does not wait.
+    if (stopping_) return io_.stop();
+    shut_down();
+    wait_for_signal();
+  });
+}
+
+void Server::shut_down() {
+  stopping_ = true;
+  listener_.reset();
+  if (sessions_.empty()) return io_.stop();
+  // They stay in the map until later: nothing is removed while it is walked through.
+  for (const auto& [id, session] : sessions_) session->say_goodbye();
+  goodbye_.expires_after(limits_.goodbye);
+  goodbye_.async_wait([this](const asio::error_code& error) {
+    if (error) return;
+    spdlog::warn("{} sessions did not acknowledge that the target ends", sessions_.size());
+    io_.stop();
+  });
+}
+
+void Server::on_session_over(Session& session) {
+  asio::post(io_, lifetime_.guard([this, id = session.id()] { remove(id); }));
+}
+
+void Server::remove(std::uint32_t session) {
+  sessions_.erase(session);
+  if (stopping_ && sessions_.empty()) io_.stop();
+}
+
+void Server::on_request(std::unique_ptr<cm::Connection> connection,
+                        std::span<const std::byte> private_data) {
+  try {
+    if (const auto refusal = answer(connection, private_data)) refuse(connection.get(), *refusal);
+  } catch (const std::exception& error) {
+    spdlog::error("a request to connect failed: {}", error.what());
+    refuse(connection.get(), {Status::internal, "the target failed; its log says how"});
+  }
+}
+
+std::optional<QueueRefusal> Server::answer(std::unique_ptr<cm::Connection>& connection,
+                                           std::span<const std::byte> private_data) {
+  const auto request = QueueRequest::decode(private_data);
+  if (!request) {
+    return QueueRefusal{Status::malformed, "the private data is not that of this protocol"};
+  }
+  if (stopping_) return QueueRefusal{Status::shutting_down, "the target is about to end"};
+  if (request->queue == protocol::kAdminQueue) return open_session(connection);
+  return open_queue(connection, *request);
+}
+
+std::optional<QueueRefusal> Server::open_session(std::unique_ptr<cm::Connection>& connection) {
+  const TargetDevice* const device = find_device(*connection);
+  if (device == nullptr) {
+    return QueueRefusal{Status::not_supported, "the target does not use this device"};
+  }
+  const auto handshakes = std::count_if(sessions_.begin(), sessions_.end(), [](const auto& entry) {
+    return entry.second->awaits_hello();
+  });
+  if (sessions_.size() >= limits_.sessions) {
+    return QueueRefusal{Status::limit, fmt::format("there are {} sessions", sessions_.size())};
+  }
+  if (static_cast<std::size_t>(handshakes) >= limits_.handshakes) {
+    return QueueRefusal{Status::limit, fmt::format("{} sessions are being set up", handshakes)};
+  }
+  const std::uint32_t id = next_session_id();
+  auto session = std::make_unique<Session>(id, connection, *device, environment_);
+  session->accept();
+  sessions_.emplace(id, std::move(session));
+  return std::nullopt;
+}
+
+std::optional<QueueRefusal> Server::open_queue(std::unique_ptr<cm::Connection>& connection,
+                                               const QueueRequest& request) {
+  const auto found = sessions_.find(session_of(request.attachment));
+  if (found == sessions_.end()) {
+    return QueueRefusal{Status::no_attachment, "there is no such attachment"};
+  }
+  return found->second->connect_queue(connection, request);
+}
+
+void Server::refuse(cm::Connection* connection, const QueueRefusal& refusal) {
+  ++counters_.refused;
+  if (connection == nullptr) return;  // what failed took it along
+  spdlog::warn("refused {}: {}: {}", connection->peer(), protocol::status_text(refusal.status),
+               refusal.text);
+  connection->reject(refusal.encode());
+}
+
+const TargetDevice* Server::find_device(const cm::Connection& connection) const {
+  const auto found = std::find_if(devices_.begin(), devices_.end(), [&](const auto& device) {
+    return device->context() == connection.device();
+  });
+  return found == devices_.end() ? nullptr : found->get();
+}
+
+std::uint32_t Server::next_session_id() {
+  do {
+    ++last_session_;
+  } while (last_session_ == 0 || sessions_.contains(last_session_));
+  return last_session_;
+}
+
+}  // namespace rdmablk::target

@@ -1,0 +1,118 @@
+#include "tests/integration/verbs/connected_pair.h"
+
+#include <poll.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "common/error.h"
+#include "common/verbs/context.h"
+
+namespace rdmablk::testing {
+namespace {
+
+/// Far longer than anything takes: a test that waits so long has failed.
+constexpr int kPatienceMs = 20000;
+
+/// @param other a second descriptor, or -1.
+void wait_readable(int fd, int other, const char* what) {
+  std::array<pollfd, 2> wait{{{fd, POLLIN, 0}, {other, POLLIN, 0}}};
+  if (::poll(wait.data(), wait.size(), kPatienceMs) < 1) {
+    throw Error(std::string("nothing happened: ") + what);
+  }
+}
+
+}  // namespace
+
+SocketAddress test_address() {
+  const char* const host = std::getenv("RDMABLK_TEST_ADDRESS");
+  SocketAddress address = resolve({host != nullptr ? host : "127.0.0.1", 1}).front();
+  address.set_port(0);
+  return address;
+}
+
+void End::prepare(ibv_context* device) {
+  pd = std::make_unique<verbs::ProtectionDomain>(device);
+  events = std::make_unique<verbs::CompletionChannel>(device);
+  cq = std::make_unique<verbs::CompletionQueue>(device, 256, events.get());
+  cq->arm();
+}
+
+ConnectedPair::ConnectedPair(unsigned send_requests) : manager_(cm::make_rdmacm()) {
+  options_.send_requests = send_requests;
+  options_.receive_requests = 4;
+  listener_ = manager_->listen(test_address(), *this);
+  initiator.connection = manager_->open(listener_->address(), *this);
+  run_until([&] { return initiator.pd != nullptr; });
+  run_until([&] { return target.connection != nullptr; });
+  // iWARP's target may hear of `established` only after the initiator has sent something.
+  run_until([&] { return established_ >= 1; });
+}
+
+ConnectedPair::~ConnectedPair() = default;
+
+bool ConnectedPair::is_iwarp() const {
+  return verbs::is_iwarp(initiator.pd->context());
+}
+
+void ConnectedPair::run_until(const std::function<bool()>& done) {
+  while (!done()) {
+    wait_readable(manager_->fd(), -1, "no connection event");
+    manager_->process();
+  }
+}
+
+ibv_wc ConnectedPair::wait(End& end) {
+  ibv_wc completion{};
+  while (end.cq->poll({&completion, 1}) == 0) {
+    wait_readable(end.events->fd(), manager_->fd(), "no completion");
+    end.events->drain();
+    end.cq->arm();
+    manager_->process();
+  }
+  return completion;
+}
+
+void ConnectedPair::on_event(cm::Connection& connection, const cm::Event& event) {
+  switch (event.type) {
+    case cm::EventType::resolved:
+      initiator.prepare(connection.device());
+      connection.create_queue_pair(*initiator.pd, *initiator.cq, options_);
+      connection.connect({});
+      return;
+    case cm::EventType::established:
+      if (&connection == initiator.connection.get()) ++established_;
+      return;
+    case cm::EventType::disconnected:
+      ++disconnects_;
+      return;
+    default:
+      throw Error("the connection under test failed");
+  }
+}
+
+void ConnectedPair::on_request(std::unique_ptr<cm::Connection> connection,
+                               std::span<const std::byte> /*private_data*/) {
+  target.prepare(connection->device());
+  target.connection = std::move(connection);
+  target.connection->create_queue_pair(*target.pd, *target.cq, options_);
+  target.connection->accept(*this);
+}
+
+Work::Work(ibv_wr_opcode opcode, std::byte* data, std::size_t size, std::uint32_t lkey,
+           std::uint64_t remote_address, std::uint32_t rkey)
+    : segment{reinterpret_cast<std::uintptr_t>(data), static_cast<std::uint32_t>(size), lkey} {
+  request.opcode = opcode;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.sg_list = &segment;
+  request.num_sge = 1;
+  request.wr.rdma.remote_addr = remote_address;
+  request.wr.rdma.rkey = rkey;
+}
+
+int Work::post(End& end) {
+  ibv_send_wr* unposted = nullptr;
+  return end.qp().post_send(request, unposted);
+}
+
+}  // namespace rdmablk::testing

@@ -1,0 +1,90 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.h"
+#include "fuse/options.h"
+
+namespace rdmablk::fuse {
+namespace {
+
+using testing::HasSubstr;
+
+MountOptions parsed(const std::string& text) {
+  MountOptions options;
+  options.parse(text);
+  return options;
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    parsed(text);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(MountOptions, ReadsAll) {
+  const MountOptions options =
+      parsed("ro,allow_other,uid=12,gid=34,mode=0640,fsname=tape,workers=3,queue_depth=64,spin=0");
+  EXPECT_TRUE(options.read_only);
+  EXPECT_TRUE(options.allow_other);
+  EXPECT_EQ(options.uid, 12U);
+  EXPECT_EQ(options.gid, 34U);
+  EXPECT_EQ(options.mode, 0640U);
+  EXPECT_EQ(options.fsname, "tape");
+  EXPECT_EQ(options.workers, 3U);
+  EXPECT_EQ(options.queue_depth, 64U);
+  EXPECT_EQ(options.spin, std::chrono::microseconds(0));
+}
+
+TEST(MountOptions, LaterOnesWin) {
+  EXPECT_FALSE(parsed("ro,rw").read_only);
+  EXPECT_TRUE(parsed("rw,ro").read_only);
+  EXPECT_EQ(parsed("uid=1,uid=2").uid, 2U);
+}
+
+TEST(MountOptions, TakesThoseOfMountAndFstab) {
+  EXPECT_EQ(refusal("defaults,_netdev,nofail,auto,noauto,user,nosuid,nodev,rw"), "accepted");
+  EXPECT_EQ(refusal("x-systemd.automount,x-systemd.idle-timeout=10,comment=mine"), "accepted");
+  EXPECT_EQ(refusal(""), "accepted");
+  EXPECT_EQ(refusal(",,ro,"), "accepted");
+}
+
+TEST(MountOptions, PassesSomeOnToTheKernel) {
+  EXPECT_EQ(parsed("noatime,ro,noexec").kernel_flags, "noatime,noexec");
+}
+
+TEST(MountOptions, CommaWithinAValue) {
+  const MountOptions options = parsed("fsname=a\\,b,ro");
+  EXPECT_EQ(options.fsname, "a,b");
+  EXPECT_TRUE(options.read_only);
+}
+
+TEST(MountOptions, NamesWhatItDoesNotKnow) {
+  EXPECT_THAT(refusal("ro,speed=11"), HasSubstr("'speed'"));
+  EXPECT_THAT(refusal("direct_io"), HasSubstr("'direct_io'"));
+  EXPECT_THAT(refusal("subtype=x"), HasSubstr("'subtype'"));
+}
+
+TEST(MountOptions, NamesAValueThatMakesNoSense) {
+  EXPECT_THAT(refusal("uid=root"), HasSubstr("uid=root"));
+  EXPECT_THAT(refusal("uid=4294967295"), HasSubstr("uid=4294967295"));
+  EXPECT_THAT(refusal("gid=-1"), HasSubstr("gid=-1"));
+  EXPECT_THAT(refusal("mode=0888"), HasSubstr("mode=0888"));
+  EXPECT_THAT(refusal("mode=1777"), HasSubstr("mode=1777"));
+  EXPECT_THAT(refusal("mode="), HasSubstr("mode="));
+  EXPECT_THAT(refusal("workers=0"), HasSubstr("1 to 64"));
+  EXPECT_THAT(refusal("queue_depth=1025"), HasSubstr("1 to 1024"));
+  EXPECT_THAT(refusal("spin=1000001"), HasSubstr("spin=1000001"));
+  EXPECT_THAT(refusal("fsname="), HasSubstr("fsname"));
+}
+
+TEST(MountOptions, TellsWhetherAValueBelongsThere) {
+  EXPECT_THAT(refusal("uid"), HasSubstr("uid takes a value"));
+  EXPECT_THAT(refusal("ro=1"), HasSubstr("ro takes no value"));
+  EXPECT_THAT(refusal("allow_other=yes"), HasSubstr("allow_other takes no value"));
+}
+
+}  // namespace
+}  // namespace rdmablk::fuse

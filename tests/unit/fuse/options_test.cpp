@@ -1,0 +1,101 @@
+#include "fuse/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "common/error.h"
+
+namespace rdmablk::fuse {
+namespace {
+
+using testing::HasSubstr;
+
+std::optional<Options> parsed(std::vector<const char*> words) {
+  words.insert(words.begin(), "rdmablk-fuse");
+  return parse_command_line(static_cast<int>(words.size()), words.data());
+}
+
+std::string refusal(const std::vector<const char*>& words) {
+  try {
+    parsed(words);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Options, UriAndMountPoint) {
+  const auto options = parsed({"rdmablk://host:99/disk", "/mnt/x"});
+  ASSERT_TRUE(options && options->uri);
+  EXPECT_EQ(options->uri->target.host, "host");
+  EXPECT_EQ(options->uri->target.port, 99);
+  EXPECT_EQ(options->mount_point, "/mnt/x");
+  EXPECT_EQ(options->image_name(), "disk");
+  EXPECT_EQ(options->source(), "rdmablk://host:99/disk");
+  EXPECT_FALSE(options->foreground);
+}
+
+TEST(Options, NullTakesASizeInPlaceOfAUri) {
+  const auto options = parsed({"--null", "64M", "/mnt/x", "-f"});
+  ASSERT_TRUE(options);
+  EXPECT_FALSE(options->uri);
+  EXPECT_EQ(options->null_size, std::uint64_t{64} << 20U);
+  EXPECT_EQ(options->image_name(), "null");
+  EXPECT_TRUE(options->foreground);
+}
+
+TEST(Options, DefaultPlan) {
+  const auto options = parsed({"--null", "64M", "/mnt/x"});
+  EXPECT_EQ(options->plan(), (WorkerPlan{default_workers(), 32}));
+  EXPECT_GE(default_workers(), 1U);
+  EXPECT_LE(default_workers(), 4U);
+}
+
+TEST(Options, LongOptionsAreMountOptionsToo) {
+  const auto a = parsed({"--null", "1M", "m", "--workers=3", "--queue-depth", "7", "--spin", "5"});
+  const auto b = parsed({"--null", "1M", "m", "-o", "workers=3,queue_depth=7", "-o", "spin=5"});
+  for (const auto& options : {a, b}) {
+    EXPECT_EQ(options->plan(), (WorkerPlan{3, 7}));
+    EXPECT_EQ(options->mount.spin, std::chrono::microseconds(5));
+  }
+}
+
+TEST(Options, MountOptionsBetweenTheWords) {
+  const auto options = parsed({"rdmablk://h/d", "-o", "ro,uid=5", "/mnt/x", "-o", "gid=6"});
+  EXPECT_TRUE(options->mount.read_only);
+  EXPECT_EQ(options->mount.uid, 5U);
+  EXPECT_EQ(options->mount.gid, 6U);
+  EXPECT_EQ(options->mount_point, "/mnt/x");
+}
+
+TEST(Options, RefusesWhatDoesNotFit) {
+  EXPECT_THAT(refusal({}), HasSubstr("MOUNTPOINT"));
+  EXPECT_THAT(refusal({"rdmablk://h/d"}), HasSubstr("MOUNTPOINT"));
+  EXPECT_THAT(refusal({"rdmablk://h/d", "a", "b"}), HasSubstr("MOUNTPOINT"));
+  EXPECT_THAT(refusal({"--null", "1M", "rdmablk://h/d", "a"}), HasSubstr("--null"));
+  EXPECT_THAT(refusal({"http://h/d", "a"}), HasSubstr("rdmablk://"));
+  EXPECT_THAT(refusal({"rdmablk://h/d", ""}), HasSubstr("mount point"));
+  EXPECT_THAT(refusal({"--fast", "rdmablk://h/d", "a"}), HasSubstr("--fast"));
+}
+
+TEST(Options, RefusesSizesThatMakeNoImage) {
+  for (const char* size : {"0", "-1M", "1.5M", "513", "many", "99999999999T"}) {
+    EXPECT_THAT(refusal({"--null", size, "/mnt/x"}), HasSubstr(size));
+  }
+}
+
+TEST(Options, RefusesNumbersOutOfRange) {
+  EXPECT_THAT(refusal({"--null", "1M", "m", "--workers", "65"}), HasSubstr("workers"));
+  EXPECT_THAT(refusal({"--null", "1M", "m", "--queue-depth", "x"}), HasSubstr("queue_depth"));
+}
+
+TEST(Options, HelpIsNoError) {
+  testing::internal::CaptureStdout();
+  EXPECT_FALSE(parsed({"--help"}));
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("rdmablk://HOST[:PORT]/EXPORT"));
+}
+
+}  // namespace
+}  // namespace rdmablk::fuse

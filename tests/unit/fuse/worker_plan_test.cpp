@@ -1,0 +1,48 @@
+#include "fuse/worker_plan.h"
+
+#include <gtest/gtest.h>
+
+#include "common/verbs/memory_region.h"
+
+namespace rdmablk::fuse {
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+constexpr WorkerPlan kWanted{4, 32};
+
+TEST(WorkerPlan, StaysWhereNothingLimitsIt) {
+  EXPECT_EQ(fit_to_memlock(kWanted, UINT64_MAX), kWanted);
+  EXPECT_EQ(fit_to_memlock(kWanted, slot_memory(kWanted) + 2 * kMiB), kWanted);
+}
+
+TEST(WorkerPlan, LosesDepthFirst) {
+  const WorkerPlan plan = fit_to_memlock(kWanted, 64 * kMiB);
+  EXPECT_EQ(plan.workers, 4U);
+  EXPECT_EQ(plan.depth, 15U);
+}
+
+TEST(WorkerPlan, FitsAlways) {
+  for (std::uint64_t limit = 7 * kMiB; limit < 200 * kMiB; limit += kMiB / 4) {
+    const WorkerPlan plan = fit_to_memlock(kWanted, limit);
+    EXPECT_LE(slot_memory(plan), limit - 2 * kMiB) << limit;
+    EXPECT_GE(plan.slots(), kMinSlots) << limit;
+    EXPECT_GE(plan.workers, 1U);
+    EXPECT_LE(plan.depth, kWanted.depth);
+  }
+}
+
+TEST(WorkerPlan, LeavesOneWorkerUnderDebiansLimit) {
+  EXPECT_EQ(fit_to_memlock(kWanted, 8 * kMiB), (WorkerPlan{1, 5}));
+}
+
+TEST(WorkerPlan, KeepsAPlanBelowTheFloorThatWasAskedFor) {
+  EXPECT_EQ(fit_to_memlock({1, 2}, 8 * kMiB), (WorkerPlan{1, 2}));
+}
+
+TEST(WorkerPlan, GivesUpBelowFourSlots) {
+  EXPECT_THROW(fit_to_memlock(kWanted, 6 * kMiB), verbs::MemlockError);
+  EXPECT_THROW(fit_to_memlock(kWanted, 0), verbs::MemlockError);
+}
+
+}  // namespace
+}  // namespace rdmablk::fuse

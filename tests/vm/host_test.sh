@@ -1,0 +1,199 @@
+#!/bin/bash
+# Tests of scripts/vm as its caller sees it. Usage: host_test.sh CASE
+#
+# Every function named test_* is a case. Exits with 77, "skipped", when a case needs a kernel and
+# RDMABLK_UML_KERNEL names none.
+set -euo pipefail
+
+# shellcheck source=tests/vm/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+vm=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/scripts/vm
+
+# The jobs' directories and console logs go where they can be counted.
+TMPDIR=$(mktemp -d /tmp/rdmablk-vm-test.XXXXXX)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+
+# run ARGUMENT...: runs scripts/vm; sets status, out and err.
+run() {
+  status=0
+  "$vm" "$@" >"$TMPDIR/out" 2>"$TMPDIR/err" || status=$?
+  out=$(<"$TMPDIR/out")
+  err=$(<"$TMPDIR/err")
+  rm "$TMPDIR/out" "$TMPDIR/err"
+}
+
+# Processes of a guest have the job's directory on their command line, under TMPDIR.
+guest_processes() { pgrep --full "uml_dir=$TMPDIR" || true; }
+guest_is_gone() { [[ -z $(guest_processes) ]]; }
+
+expect_nothing_left() {
+  expect_equal "processes left" '' "$(guest_processes)"
+  expect_equal "files left" '' "$(ls -A "$TMPDIR")"
+}
+
+test_no_kernel() {
+  unset RDMABLK_UML_KERNEL
+  run true
+  expect_equal status 1 "$status"
+  expect_match message "RDMABLK_UML_KERNEL is not set.*ARCH=um.*docs/vm.md" "$err"
+  expect_nothing_left
+}
+
+test_kernel_is_no_program() {
+  local file=${BASH_SOURCE[0]%/*}/lib.sh
+  export RDMABLK_UML_KERNEL=$file
+  run true
+  expect_equal status 1 "$status"
+  expect_match message "RDMABLK_UML_KERNEL is '$file'.*docs/vm.md" "$err"
+  expect_nothing_left
+}
+
+test_usage() {
+  run
+  expect_equal "status without a command" 2 "$status"
+  run --device eth true
+  expect_equal "status with a wrong device" 2 "$status"
+  expect_match message "rxe or siw, not 'eth'" "$err"
+  run --help
+  expect_equal "status of --help" 0 "$status"
+  expect_match "help" "Usage: scripts/vm" "$out"
+}
+
+test_status_and_output() {
+  run bash -c 'echo "to stdout"; echo "to stderr" >&2; exit 42'
+  expect_equal status 42 "$status"
+  expect_equal stdout "to stdout" "$out"
+  expect_equal stderr "to stderr" "$err"
+  expect_nothing_left
+}
+
+test_signal_status() {
+  run bash -c 'kill -TERM $$'
+  expect_equal status 143 "$status"
+  run no-such-program
+  expect_equal "status of a command that is not there" 127 "$status"
+  expect_match message "no-such-program" "$err"
+}
+
+test_output_is_complete() {
+  local expected actual
+  expected=$(seq 1 300000 | cksum)
+  actual=$("$vm" seq 1 300000 | cksum)
+  expect_equal "checksum of stdout" "$expected" "$actual"
+}
+
+# The second line is written only when the first one has been read here.
+test_output_is_live() {
+  mkdir "$TMPDIR/share"
+  mkfifo "$TMPDIR/output"
+  "$vm" --share "$TMPDIR/share" bash -c '
+    echo first
+    until [[ -e $0/seen ]]; do sleep 0.05; done
+    echo second' "$TMPDIR/share" >"$TMPDIR/output" &
+  local line
+  {
+    read -r line
+    expect_equal "first line" first "$line"
+    : >"$TMPDIR/share/seen"
+    read -r line
+    expect_equal "second line" second "$line"
+  } <"$TMPDIR/output"
+  wait "$!"
+}
+
+test_environment() {
+  cd "$TMPDIR"
+  export TEST_VALUE=$'two words\nand a line'
+  run bash -c 'echo "$PWD|$TEST_VALUE|$PATH"; read -r || echo "no input"'
+  expect_equal "directory, variable, PATH, input" "$PWD|$TEST_VALUE|$PATH"$'\n'"no input" "$out"
+}
+
+test_share() {
+  mkdir "$TMPDIR/share"
+  run --share "$TMPDIR/share" bash -c 'seq 1 100000 >"$0/numbers"; echo lost >"$0/../lost"' "$TMPDIR/share"
+  expect_equal status 0 "$status"
+  expect_equal "shared file" "$(seq 1 100000 | cksum)" "$(cksum <"$TMPDIR/share/numbers")"
+  [[ ! -e $TMPDIR/lost ]] || fail "the guest wrote outside its share"
+}
+
+test_leftover_processes() {
+  run bash -c 'setsid sleep 1000 & echo done'
+  expect_equal status 0 "$status"
+  expect_equal stdout "done" "$out"
+  expect_nothing_left
+}
+
+test_hang() {
+  run --timeout 3 --console "$TMPDIR/console" sleep 1000
+  expect_equal status 124 "$status"
+  expect_match message "did not end within 3 seconds.*sleep 1000" "$err"
+  expect_match "list of processes" "sleep 1000" "$(<"$TMPDIR/console")"
+  rm "$TMPDIR/console"
+  expect_nothing_left
+}
+
+test_panic() {
+  run bash -c 'echo c >/proc/sysrq-trigger'
+  expect_equal status 125 "$status"
+  expect_match message "the guest died.*Kernel panic" "$err"
+  local console
+  console=$(echo "$TMPDIR"/rdmablk-vm-console.*)
+  expect_match "message names the console" "$console" "$err"
+  expect_match console "Run .*init as init process.*Kernel panic" "$(<"$console")"
+  rm "$console"
+  expect_nothing_left
+}
+
+# interrupt_with SIGNAL: while a command runs.
+interrupt_with() {
+  mkfifo "$TMPDIR/output"
+  "$vm" bash -c 'echo running; exec sleep 1000' >"$TMPDIR/output" 2>/dev/null &
+  local line
+  read -r line <"$TMPDIR/output"
+  rm "$TMPDIR/output"
+  expect_equal "first line" running "$line"
+  [[ -n $(guest_processes) ]] || fail "guest_processes does not see the guest"
+  kill "-$1" "$!"
+  status=0
+  wait "$!" || status=$?
+}
+
+test_terminated() {
+  interrupt_with TERM
+  expect_equal status 143 "$status"
+  expect_nothing_left
+}
+
+# There is nobody to clean up files then, but the guest must not stay.
+test_killed() {
+  interrupt_with KILL
+  expect_equal status 137 "$status"
+  wait_until "the end of the guest" guest_is_gone
+}
+
+test_parallel() {
+  local -a jobs=()
+  local number
+  for number in 11 12 13; do
+    "$vm" bash -c "exit $number" &
+    jobs+=("$!")
+  done
+  for number in 11 12 13; do
+    status=0
+    wait "${jobs[number - 11]}" || status=$?
+    expect_equal status "$number" "$status"
+  done
+  expect_nothing_left
+}
+
+case $1 in
+  no_kernel | kernel_is_no_program | usage) ;;
+  *)
+    if [[ -z ${RDMABLK_UML_KERNEL:-} ]]; then
+      echo "skipped: RDMABLK_UML_KERNEL names no user-mode Linux kernel (docs/vm.md)"
+      exit 77
+    fi
+    ;;
+esac
+"test_$1"
