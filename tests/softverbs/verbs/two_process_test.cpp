@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <numeric>
 
@@ -146,8 +147,10 @@ TEST(TwoProcesses, TheDeathOfAnIdlePeerShowsAtTheNextRequest) {
 // memory. Nothing of the requester's may appear there afterwards.
 void expect_fence(const std::function<void(End&)>& revoke, ibv_wc_status requester_sees) {
   constexpr size_t kSize = 4 << 20;
-  for (int round = 0; round < 10; ++round) {
-    ChildProcess child([&](Wire& wire) {
+  // All are forked before this process has threads.
+  std::deque<ChildProcess> children;
+  for (int round = 0; round < 5; ++round) {
+    children.emplace_back([](Wire& wire) {
       Connection connection;
       connection.timeout = 1;
       End end(wire, kSize, connection);
@@ -160,6 +163,8 @@ void expect_fence(const std::function<void(End&)>& revoke, ibv_wc_status request
       }
       wire.send(status);
     });
+  }
+  for (ChildProcess& child : children) {
     End end(child.wire(), kSize);
     child.wire().receive<char>();
     revoke(end);
@@ -190,8 +195,9 @@ TEST(Fence, NothingIsCopiedAfterReset) {
 
 TEST(Fence, ARequesterThatWasKilledInACopyHoldsNobodyUp) {
   constexpr size_t kSize = 4 << 20;
+  std::deque<ChildProcess> children;
   for (int round = 0; round < 20; ++round) {
-    ChildProcess child([&](Wire& wire) {
+    children.emplace_back([](Wire& wire) {
       const End end(wire, kSize);
       ibv_sge sge = end.buffer.sge();
       for (int i = 0;; ++i) {
@@ -199,6 +205,8 @@ TEST(Fence, ARequesterThatWasKilledInACopyHoldsNobodyUp) {
         if (i == 1) wire.send('s');
       }
     });
+  }
+  for (ChildProcess& child : children) {
     End end(child.wire(), kSize);
     child.wire().receive<char>();
     child.kill();
