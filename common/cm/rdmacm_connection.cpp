@@ -140,6 +140,10 @@ void RdmacmConnection::tell(EventType type, int error) {
   if (handler_ != nullptr) handler_->on_event(*this, Event{type, error});
 }
 
+void RdmacmConnection::tell_refusal(Refusal refusal, std::span<const std::byte> data) {
+  if (handler_ != nullptr) handler_->on_event(*this, {EventType::rejected, 0, refusal, data});
+}
+
 void RdmacmConnection::resolve_route() {
   // Of use on InfiniBand and RoCE only, and only from Linux 5.1 on: refusal is no failure.
   std::uint8_t timeout = kAckTimeout;
@@ -165,11 +169,7 @@ void RdmacmConnection::handle(const RdmacmEvent& event) {
     case RDMA_CM_EVENT_REJECTED:
       // So ends a connection whose peer closed it before it had heard that it is established.
       if (established_) return lose();
-      if (handler_ != nullptr) {
-        handler_->on_event(*this,
-                           Event{EventType::rejected, 0, refusal_of(event.status), event.data});
-      }
-      return;
+      return tell_refusal(refusal_of(event.status), event.data);
     case RDMA_CM_EVENT_ADDR_ERROR:
     case RDMA_CM_EVENT_ROUTE_ERROR:
     case RDMA_CM_EVENT_UNREACHABLE:

@@ -69,6 +69,7 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
  private:
   void resolve_route();
   void tell(EventType type, int error = 0);
+  void tell_refusal(Refusal refusal, std::span<const std::byte> data);
   void lose();
 
   CmId id_;

@@ -4,10 +4,8 @@
 
 namespace rdmablk::cli {
 
-/// Attaches the export, loads it as the options say, and detaches. SIGINT and SIGTERM end it early;
-/// a second one ends the process. Draws its progress on standard error when that is a terminal.
-/// Throws UsageError when the options do not fit the export, Error when anything fails, an I/O
-/// request too.
+/// Attaches the export, loads it as the options say, and detaches. Throws UsageError when the
+/// options do not fit the export, Error when anything fails, an I/O request too.
 BenchResult run_bench(const BenchOptions& options);
 
 }  // namespace rdmablk::cli

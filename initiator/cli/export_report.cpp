@@ -85,7 +85,7 @@ std::string export_details_text(const ExportDetails& details) {
   line("access", access_name(reply.info.read_only));
   line("uuid", format_uuid(reply.info.uuid));
   line("generation", hex(reply.generation));
-  line("chunks", fmt::format("{} of {}", table.count, format_size(table.chunk_size)));
+  line("chunks", fmt::format("{} of at most {}", table.count, format_size(table.chunk_size)));
   line("flush", flush_is_free ? "nothing to do: a write that has ended is where it will stay"
                               : "makes writes that have ended durable");
   return text;

@@ -257,6 +257,7 @@ TEST(Listener, DestroyedWithAnUnreadRequestRejectsIt) {
   const IdPtr active = make_resolved(channel, "127.0.0.1", port_of(listener));
   make_qp(active.get());
   ASSERT_EQ(0, connect_again(active));
+  await_event(passive_channel);
   listener.reset();
   expect_rejected(channel, kConsumerDefined);
   EXPECT_FALSE(has_event(passive_channel));
