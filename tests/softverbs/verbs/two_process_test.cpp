@@ -114,6 +114,41 @@ TEST(TwoProcesses, AWriteIsThereWhenALaterSendHasArrived) {
   EXPECT_EQ(child.join(), 0);
 }
 
+TEST(TwoProcesses, TheAnswerOfAPeerThatExitsAtOnceCounts) {
+  ChildProcess responder([](Wire& wire) {
+    const End end(wire, 4096);
+    EXPECT_EQ(end.endpoint.receive(end.buffer.sge(0, 64)), 0);
+    wire.send('p');
+    EXPECT_EQ(end.endpoint.wait().status, IBV_WC_SUCCESS);
+  });
+  ChildProcess requester([](Wire& wire) {
+    const End end(wire, 4096);
+    wire.receive<char>();
+    ibv_sge sge = end.buffer.sge(0, 64);
+    ASSERT_EQ(end.endpoint.post(send_request(&sge, 1)), 0);
+    wire.send('s');
+    EXPECT_EQ(end.endpoint.wait().status, IBV_WC_SUCCESS);
+  });
+  // They greet each other through this process.
+  const auto address = responder.wire().receive<Address>();
+  responder.wire().send(requester.wire().receive<Address>());
+  requester.wire().send(address);
+  const char ready = responder.wire().receive<char>();
+  requester.wire().send(ready);
+  responder.wire().send(requester.wire().receive<char>());
+  // The responder receives, answers and exits while the requester is stopped, which then finds
+  // the answer and the death at once.
+  responder.wire().receive<char>();
+  responder.signal(SIGSTOP);
+  requester.wire().send('g');
+  requester.wire().receive<char>();
+  requester.signal(SIGSTOP);
+  responder.signal(SIGCONT);
+  EXPECT_EQ(responder.join(), 0);
+  requester.signal(SIGCONT);
+  EXPECT_EQ(requester.join(), 0);
+}
+
 TEST(TwoProcesses, ADeadPeerIsGivenUp) {
   ChildProcess child([](Wire& wire) {
     const End end(wire);
