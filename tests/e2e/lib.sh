@@ -127,7 +127,7 @@ daemons() {
   local file words word pid
   for file in /proc/[0-9]*/cmdline; do
     { mapfile -d '' -t words <"$file"; } 2>/dev/null || continue
-    [[ ${words[0]:-} == */rdmablk-fuse ]] || continue
+    [[ ${words[0]:-} == ?(*/)rdmablk-fuse ]] || continue
     pid=${file//[!0-9]/}
     for word in "${words[@]:1}"; do
       if [[ $word == "$scratch"/* ]] && is_running "$pid"; then

@@ -1,4 +1,4 @@
-#include "tests/integration/connected_pair.h"
+#include "tests/integration/verbs/connected_pair.h"
 
 #include <poll.h>
 
@@ -8,7 +8,7 @@
 #include "common/error.h"
 #include "common/verbs/context.h"
 
-namespace rdmablk::test {
+namespace rdmablk::testing {
 namespace {
 
 /// Far longer than anything takes: a test that waits so long has failed.
@@ -115,4 +115,4 @@ int Work::post(End& end) {
   return end.qp().post_send(request, unposted);
 }
 
-}  // namespace rdmablk::test
+}  // namespace rdmablk::testing

@@ -8,9 +8,9 @@
 #include "common/verbs/context.h"
 #include "common/verbs/memory_region.h"
 #include "common/verbs/registered_buffer.h"
-#include "tests/integration/connected_pair.h"
+#include "tests/integration/verbs/connected_pair.h"
 
-namespace rdmablk::test {
+namespace rdmablk::testing {
 namespace {
 
 constexpr std::size_t kSize = 8192;
@@ -19,7 +19,7 @@ constexpr unsigned kReadWrite =
 constexpr std::byte kOld{0x11};
 constexpr std::byte kNew{0x22};
 
-class Protection : public testing::Test {
+class Protection : public ::testing::Test {
  protected:
   Protection() {
     std::fill_n(source_.data(), kSize, kNew);
@@ -208,4 +208,4 @@ TEST(QueuePairState, FlushesWhatIsPostedInError) {
 }
 
 }  // namespace
-}  // namespace rdmablk::test
+}  // namespace rdmablk::testing

@@ -10,7 +10,7 @@
 #include "common/verbs/protection_domain.h"
 #include "common/verbs/queue_pair.h"
 
-namespace rdmablk::test {
+namespace rdmablk::testing {
 
 /// The address that tests listen on: RDMABLK_TEST_ADDRESS, else 127.0.0.1 (the software device).
 SocketAddress test_address();
@@ -74,4 +74,4 @@ struct Work {
   int post(End& end);
 };
 
-}  // namespace rdmablk::test
+}  // namespace rdmablk::testing

@@ -1,0 +1,45 @@
+#include "initiator/cli/bench_run.h"
+
+#include <memory>
+
+#include "initiator/cli/bench_workforce.h"
+#include "initiator/remote_image.h"
+#include "initiator/session.h"
+
+namespace rdmablk::cli {
+namespace {
+
+std::unique_ptr<initiator::RemoteImage> attach(initiator::Session& session,
+                                               const BenchOptions& options) {
+  initiator::AttachOptions attach;
+  attach.access =
+      has_writes(options.workload) ? protocol::Access::read_write : protocol::Access::read_only;
+  attach.queues = options.queues;
+  attach.depth = options.depth;
+  return session.attach(options.uri.export_name, attach);
+}
+
+/// Watches a session's connections while it lives.
+class Watching {
+ public:
+  explicit Watching(initiator::Session& session) : session_(session) { session_.start(); }
+  ~Watching() { session_.stop(); }
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+
+ private:
+  initiator::Session& session_;
+};
+
+}  // namespace
+
+BenchResult run_bench(const BenchOptions& options) {
+  const auto session = initiator::Session::connect(options.uri.target);
+  const auto image = attach(*session, options);
+  const BenchRange range = bench_range(options, image->info().size);
+  BenchWorkforce workforce(*image, options, range);
+  const Watching watching(*session);
+  return workforce.run();
+}
+
+}  // namespace rdmablk::cli

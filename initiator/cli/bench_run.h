@@ -1,0 +1,11 @@
+#pragma once
+
+#include "initiator/cli/bench_result.h"
+
+namespace rdmablk::cli {
+
+/// Attaches the export, loads it as the options say, and detaches. Throws UsageError when the
+/// options do not fit the export, Error when anything fails, an I/O request too.
+BenchResult run_bench(const BenchOptions& options);
+
+}  // namespace rdmablk::cli

@@ -1,0 +1,22 @@
+#include "initiator/cli/bench_signals.h"
+
+#include <sys/eventfd.h>
+
+#include "common/error.h"
+
+namespace rdmablk::cli {
+
+BenchSignals::BenchSignals() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!event_) throw SystemError("make an eventfd", errno);
+}
+
+void BenchSignals::report() noexcept {
+  eventfd_write(event_.get(), 1);  // cannot fail: the counter takes 2^64 - 2 of them
+}
+
+std::uint64_t BenchSignals::take_reports() noexcept {
+  eventfd_t reports = 0;
+  return eventfd_read(event_.get(), &reports) == 0 ? reports : 0;
+}
+
+}  // namespace rdmablk::cli

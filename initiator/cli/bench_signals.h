@@ -1,0 +1,42 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "common/unique_fd.h"
+
+namespace rdmablk::cli {
+
+/// How the threads of a benchmark tell one another where they are.
+class BenchSignals {
+ public:
+  /// Throws SystemError.
+  BenchSignals();
+
+  /// Tells the main thread that a worker is ready to begin, or has ended.
+  void report() noexcept;
+
+  /// Readable after a report.
+  int fd() const noexcept { return event_.get(); }
+
+  /// Takes the reports that are waiting. @return how many there were.
+  std::uint64_t take_reports() noexcept;
+
+  /// Lets the workers begin.
+  void begin() noexcept {
+    go_.store(true, std::memory_order_release);
+    go_.notify_all();
+  }
+  void wait_for_begin() const noexcept { go_.wait(false, std::memory_order_acquire); }
+
+  /// Makes the workers end: they start no more requests, and wait for those in flight.
+  void stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
+  bool stopped() const noexcept { return stop_.load(std::memory_order_relaxed); }
+
+ private:
+  UniqueFd event_;
+  std::atomic<bool> go_ = false;
+  std::atomic<bool> stop_ = false;
+};
+
+}  // namespace rdmablk::cli

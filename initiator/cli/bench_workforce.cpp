@@ -1,0 +1,108 @@
+#include "initiator/cli/bench_workforce.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <array>
+
+#include "common/error.h"
+#include "initiator/cli/bench_progress.h"
+
+namespace rdmablk::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::chrono::seconds kProgressInterval{1};
+
+/// What is left until then, in milliseconds, rounded up, as poll(2) takes it.
+int poll_timeout(BenchWorker::Clock::time_point until) {
+  if (until == BenchWorker::Clock::time_point::max()) return -1;
+  const auto rest = std::chrono::ceil<milliseconds>(until - BenchWorker::Clock::now());
+  return static_cast<int>(std::max<milliseconds::rep>(rest.count(), 0));
+}
+
+}  // namespace
+
+BenchWorkforce::BenchWorkforce(initiator::Image& image, const BenchOptions& options,
+                               const BenchRange& range)
+    : options_(options) {
+  for (unsigned queue = 0; queue < options.queues; ++queue) {
+    workers_.push_back(std::make_unique<BenchWorker>(image, options, range, queue, signals_));
+  }
+}
+
+BenchWorkforce::~BenchWorkforce() {
+  signals_.stop();
+  signals_.begin();
+}
+
+BenchResult BenchWorkforce::run() {
+  for (const auto& worker : workers_) threads_.emplace_back([raw = worker.get()] { raw->run(); });
+  wait_for_reports(Clock::time_point::max());
+  const auto start = Clock::now();
+  const auto end = start + options_.time;
+  signals_.begin();
+  BenchProgress progress(options_);
+  auto next = start + kProgressInterval;
+  while (!wait_for_reports(signals_.stopped() ? Clock::time_point::max() : std::min(next, end))) {
+    const auto now = Clock::now();
+    if (now >= end) signals_.stop();
+    if (now < next) continue;
+    progress.draw(now - start, operations());
+    next += kProgressInterval;
+  }
+  threads_.clear();  // joins them
+  check_failures();
+  return result(start);
+}
+
+/// Waits until each worker has made its next report.
+/// @return false when the time came first.
+bool BenchWorkforce::wait_for_reports(Clock::time_point until) {
+  while (reports_ < workers_.size()) {
+    std::array<pollfd, 2> waiting{{{signals_.fd(), POLLIN, 0}, {termination_.fd(), POLLIN, 0}}};
+    ::poll(waiting.data(), waiting.size(), poll_timeout(until));
+    reports_ += signals_.take_reports();
+    if ((waiting[1].revents & POLLIN) != 0) interrupt();
+    if (reports_ < workers_.size() && Clock::now() >= until) return false;
+  }
+  reports_ -= workers_.size();
+  return true;
+}
+
+void BenchWorkforce::interrupt() noexcept {
+  termination_.take();
+  interrupted_ = !signals_.stopped();
+  signals_.stop();
+}
+
+std::uint64_t BenchWorkforce::operations() const noexcept {
+  std::uint64_t total = 0;
+  for (const auto& worker : workers_) total += worker->operations();
+  return total;
+}
+
+void BenchWorkforce::check_failures() const {
+  for (const auto& worker : workers_) {
+    if (!worker->failure()) continue;
+    const BenchWorker::Failure& failure = *worker->failure();
+    const char* name = failure.operation == initiator::Operation::read ? "read" : "write";
+    throw Error(fmt::format("cannot {} {} bytes at offset {} of {}: {}", name, failure.length,
+                            failure.offset, options_.uri.text(), errno_text(failure.error)));
+  }
+}
+
+BenchResult BenchWorkforce::result(Clock::time_point start) const {
+  BenchResult result;
+  for (const auto& worker : workers_) {
+    result.reads.merge(worker->reads());
+    result.writes.merge(worker->writes());
+    result.elapsed = std::max<std::chrono::nanoseconds>(result.elapsed, worker->end() - start);
+  }
+  result.interrupted = interrupted_;
+  return result;
+}
+
+}  // namespace rdmablk::cli

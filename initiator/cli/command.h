@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace rdmablk::cli {
+
+/// One of the commands behind `rdmablk`. Declares its arguments when it is made and works with them
+/// when it is run.
+class Command {
+ public:
+  /// @param parent the program, which outlives the command.
+  Command(CLI::App& parent, const std::string& name, const std::string& description);
+  virtual ~Command() = default;
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
+  /// Whether the command line asks for this command.
+  bool chosen() const;
+
+  /// Does the work. Throws UsageError or Error.
+  /// @return the exit status.
+  virtual int run() = 0;
+
+ protected:
+  CLI::App& arguments() noexcept { return *arguments_; }
+  const CLI::App& arguments() const noexcept { return *arguments_; }
+
+  void add_json_option();
+
+  /// For commands that use the initiator library, which logs.
+  void add_log_level_option();
+
+  bool wants_json() const noexcept { return json_; }
+  void start_log() const;
+
+ private:
+  CLI::App* arguments_;  // owned by the parent
+  bool json_ = false;
+  std::string log_level_ = "warning";
+};
+
+}  // namespace rdmablk::cli

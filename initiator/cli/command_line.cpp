@@ -1,0 +1,86 @@
+#include "initiator/cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <memory>
+
+#include "common/error.h"
+#include "initiator/cli/bench_command.h"
+#include "initiator/cli/devices_command.h"
+#include "initiator/cli/info_command.h"
+#include "initiator/cli/list_command.h"
+#include "initiator/cli/mount_command.h"
+#include "initiator/cli/unmount_command.h"
+
+namespace rdmablk::cli {
+namespace {
+
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  rdmablk devices\n"
+    "  rdmablk list storage1\n"
+    "  rdmablk bench rdmablk://storage1/scratch --rw randread --bs 4k --depth 32\n"
+    "  rdmablk mount rdmablk://storage1/scratch /mnt/scratch\n"
+    "\n"
+    "Exit status: 0 done, 1 failed, 2 wrong usage. `rdmablk COMMAND --help` says more.";
+
+/// The command that the line names, as far as it could be read; the program itself without one.
+const CLI::App& named_command(const CLI::App& program) {
+  const auto commands = program.get_subcommands();
+  return commands.empty() ? program : *commands.front();
+}
+
+/// @param text the library's own: "--bs: 1 required SIZE missing".
+std::string missing_value(const std::string& text) {
+  return text.substr(0, text.find(':')) + " needs a value";
+}
+
+std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
+  const CLI::App& command = named_command(program);
+  const auto unknown = command.remaining();
+  const bool is_program = &command == &program;
+  if (is_program && unknown.empty()) return "which command?";
+  if (is_program && unknown.front().front() != '-') {
+    return fmt::format("unknown command '{}'", unknown.front());
+  }
+  if (!unknown.empty()) return fmt::format("unexpected argument '{}'", unknown.front());
+  const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  return lacks_value ? missing_value(error.what()) : error.what();
+}
+
+[[noreturn]] void refuse(const CLI::App& program, const CLI::ParseError& error) {
+  const CLI::App& command = named_command(program);
+  const std::string name = &command == &program ? "" : command.get_name() + " ";
+  throw UsageError(fmt::format("{}; see `rdmablk {}--help`", complaint(program, error), name));
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  CLI::App program("Uses the memory and files that other machines lend over RDMA.", "rdmablk");
+  program.set_help_flag("-h,--help", "print this help and exit");
+  program.set_version_flag("--version", "rdmablk " RDMABLK_VERSION);
+  program.get_option("--version")->description("print the version and exit");
+  program.require_subcommand(1);
+  program.option_defaults()->take_last();
+  program.footer(kFooter);
+  const std::array<std::unique_ptr<Command>, 6> commands{
+      std::make_unique<DevicesCommand>(program), std::make_unique<ListCommand>(program),
+      std::make_unique<InfoCommand>(program),    std::make_unique<BenchCommand>(program),
+      std::make_unique<MountCommand>(program),   std::make_unique<UnmountCommand>(program)};
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // help or version was asked for
+    return program.exit(success);
+  } catch (const CLI::ParseError& error) {
+    refuse(program, error);
+  }
+  for (const auto& command : commands) {
+    if (command->chosen()) return command->run();
+  }
+  return kExitUsage;
+}
+
+}  // namespace rdmablk::cli

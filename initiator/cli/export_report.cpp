@@ -1,0 +1,106 @@
+#include "initiator/cli/export_report.h"
+
+#include <fmt/format.h>
+
+#include "common/units.h"
+#include "common/uuid.h"
+#include "initiator/cli/text_table.h"
+
+namespace rdmablk::cli {
+namespace {
+
+const char* kind_name(protocol::ExportKind kind) {
+  switch (kind) {
+    case protocol::ExportKind::memory:
+      return "memory";
+    case protocol::ExportKind::file:
+      return "file";
+    case protocol::ExportKind::resident:
+      return "resident";
+  }
+  return "unknown";
+}
+
+const char* access_name(bool read_only) {
+  return read_only ? "read-only" : "read-write";
+}
+
+std::string hex(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  return text;
+}
+
+void add_properties(Json& json, const protocol::ExportInfo& info) {
+  json["name"] = info.name;
+  json["type"] = kind_name(info.kind);
+  json["size_bytes"] = info.size;
+  json["block_size_bytes"] = info.block_size;
+  json["read_only"] = info.read_only;
+  json["uuid"] = format_uuid(info.uuid);
+}
+
+/// "256 MiB (268435456 bytes)"
+std::string both_sizes(std::uint64_t bytes) {
+  const std::string plain = fmt::format("{} bytes", bytes);
+  const std::string human = format_size(bytes);
+  return human == plain ? plain : fmt::format("{} ({})", human, plain);
+}
+
+}  // namespace
+
+std::string export_list_text(std::span<const protocol::ExportInfo> exports) {
+  TextTable table({"NAME", "TYPE", "SIZE", "ACCESS", "UUID"});
+  table.align_right(2);
+  for (const auto& info : exports) {
+    table.add({info.name, kind_name(info.kind), format_size(info.size), access_name(info.read_only),
+               format_uuid(info.uuid)});
+  }
+  return table.text();
+}
+
+Json export_list_json(const HostPort& target, std::span<const protocol::ExportInfo> exports) {
+  Json document = new_document();
+  document["target"] = target.text();
+  document["exports"] = Json::array();
+  for (const auto& info : exports) {
+    Json json = Json::object();
+    add_properties(json, info);
+    document["exports"].push_back(std::move(json));
+  }
+  return document;
+}
+
+std::string export_details_text(const ExportDetails& details) {
+  const auto& [uri, reply, flush_is_free] = details;
+  const auto& table = reply.table;
+  std::string text;
+  const auto line = [&text](const char* name, const std::string& value) {
+    text += fmt::format("{:<12}{}\n", name, value);
+  };
+  line("uri", uri.text());
+  line("type", kind_name(reply.info.kind));
+  line("size", both_sizes(reply.info.size));
+  line("block size", fmt::format("{} bytes", reply.info.block_size));
+  line("access", access_name(reply.info.read_only));
+  line("uuid", format_uuid(reply.info.uuid));
+  line("generation", hex(reply.generation));
+  line("chunks", fmt::format("{} of at most {}", table.count, format_size(table.chunk_size)));
+  line("flush", flush_is_free ? "nothing to do: a write that has ended is where it will stay"
+                              : "makes writes that have ended durable");
+  return text;
+}
+
+Json export_details_json(const ExportDetails& details) {
+  const auto& [uri, reply, flush_is_free] = details;
+  Json document = new_document();
+  document["uri"] = uri.text();
+  add_properties(document, reply.info);
+  document["generation"] = hex(reply.generation);
+  document["chunks"] = reply.table.count;
+  document["chunk_size_bytes"] = reply.table.chunk_size;
+  document["flush_is_free"] = flush_is_free;
+  return document;
+}
+
+}  // namespace rdmablk::cli

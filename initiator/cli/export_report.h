@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "common/protocol/messages.h"
+#include "common/uri.h"
+#include "initiator/cli/json.h"
+
+namespace rdmablk::cli {
+
+/// An attached export, as `rdmablk info` shows it.
+struct ExportDetails {
+  Uri uri;
+  protocol::AttachReply reply;
+  bool flush_is_free = false;
+};
+
+/// The exports of a target as a table for people.
+std::string export_list_text(std::span<const protocol::ExportInfo> exports);
+
+/// The exports as `rdmablk list --json` prints them.
+Json export_list_json(const HostPort& target, std::span<const protocol::ExportInfo> exports);
+
+/// One export for people, a line for each property.
+std::string export_details_text(const ExportDetails& details);
+
+/// One export as `rdmablk info --json` prints it.
+Json export_details_json(const ExportDetails& details);
+
+}  // namespace rdmablk::cli

@@ -1,0 +1,86 @@
+#include "initiator/cli/mount_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+
+namespace rdmablk::cli {
+namespace {
+
+constexpr const char* kProgram = "rdmablk-fuse";
+
+constexpr const char* kFooter =
+    "Options: whatever `rdmablk-fuse --help` lists; -o takes them as mount(8) does, separated by\n"
+    "commas: ro, allow_other, uid=N, gid=N, mode=OCTAL, fsname=NAME.\n"
+    "\n"
+    "The mount point is a file, which becomes the image, or an empty directory, which then holds "
+    "one\n"
+    "file named after the export. The command returns once the mount works.\n"
+    "\n"
+    "Examples:\n"
+    "  rdmablk mount rdmablk://storage1/scratch /mnt/scratch\n"
+    "  rdmablk mount rdmablk://storage1/scratch /mnt/scratch -o ro,allow_other\n"
+    "  rdmablk unmount /mnt/scratch";
+
+/// Shows the arguments that are not read here, but passed on.
+class MountFormatter final : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
+    return "Usage: rdmablk mount URI MOUNTPOINT [-o OPTION[,OPTION...]] [OPTION...]\n\n";
+  }
+};
+
+/// The program of the same build or installation, if it lies beside this one.
+std::string program_beside_this() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return "";
+  const auto beside = self.parent_path() / kProgram;
+  return ::access(beside.c_str(), X_OK) == 0 ? beside.string() : "";
+}
+
+/// Returns only when it fails.
+void become(const std::string& path, const std::vector<std::string>& arguments) {
+  std::vector<std::string> owned{kProgram};
+  owned.insert(owned.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& argument : owned) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  ::execvp(path.c_str(), pointers.data());
+}
+
+}  // namespace
+
+MountCommand::MountCommand(CLI::App& parent)
+    : Command(parent, "mount", "mount an export as a file") {
+  arguments().prefix_command();
+  arguments().formatter(std::make_shared<MountFormatter>());
+  arguments().footer(kFooter);
+}
+
+int MountCommand::run() {
+  const auto passed_on = arguments().remaining();
+  if (passed_on.empty()) {
+    throw UsageError("mount takes a URI and a mount point; see `rdmablk mount --help`");
+  }
+  const std::string beside = program_beside_this();
+  const std::string path = beside.empty() ? kProgram : beside;
+  become(path, passed_on);
+  if (errno == ENOENT && beside.empty()) {
+    throw Error(
+        fmt::format("cannot find {}, neither beside this program nor in PATH; is it "
+                    "installed?",
+                    kProgram));
+  }
+  throw SystemError(fmt::format("start {}", path), errno);
+}
+
+}  // namespace rdmablk::cli

@@ -1,0 +1,138 @@
+#include "initiator/cli/unmount.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "common/error.h"
+#include "common/unique_fd.h"
+
+namespace rdmablk::cli {
+namespace {
+
+/// The path with its directory resolved but not its last part: resolving that could ask the mount.
+std::filesystem::path resolve_directory(const std::string& path) {
+  std::filesystem::path plain = std::filesystem::path(path).lexically_normal();
+  if (!plain.has_filename()) plain = plain.parent_path();  // "/mnt/disk/"
+  const auto directory = plain.has_parent_path() ? plain.parent_path() : ".";
+  std::error_code error;
+  const auto resolved = std::filesystem::canonical(directory, error);
+  if (error) throw SystemError(fmt::format("unmount '{}'", path), error.value());
+  return (resolved / plain.filename()).lexically_normal();
+}
+
+std::optional<MountEntry> find_mount(const std::string& path) {
+  const auto direct = resolve_directory(path);
+  if (auto mount = mounted_at(direct.string())) return mount;
+  std::error_code error;
+  const auto followed = std::filesystem::canonical(direct, error);
+  return error ? std::nullopt : mounted_at(followed.string());
+}
+
+bool is_ours(const MountEntry& mount) {
+  return mount.type == "fuse.rdmablk" ||
+         (mount.type == "fuse" && mount.source.starts_with("rdmablk"));
+}
+
+[[noreturn]] void fail(const MountEntry& mount, const std::string& why) {
+  throw Error(fmt::format("cannot unmount '{}': {}", mount.path, why));
+}
+
+[[noreturn]] void fail_busy(const MountEntry& mount) {
+  fail(mount,
+       fmt::format("it is in use; `fuser -vm '{0}'`, `lsof '{0}'` and `losetup` show by what; "
+                   "--lazy takes it away once nothing uses it any more",
+                   mount.path));
+}
+
+/// How a program ended, and what it wrote to standard error.
+struct Outcome {
+  int status;
+  std::string text;
+};
+
+std::string read_all(int fd) {
+  std::string text;
+  std::array<char, 512> buffer;
+  while (true) {
+    const ssize_t count = ::read(fd, buffer.data(), buffer.size());
+    if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
+    if (count == 0 || (count < 0 && errno != EINTR)) return text;
+  }
+}
+
+class FileActions {
+ public:
+  FileActions() { posix_spawn_file_actions_init(&actions_); }
+  ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+  posix_spawn_file_actions_t* get() noexcept { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+};
+
+Outcome run(std::vector<std::string> command) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw SystemError("make a pipe", errno);
+  const UniqueFd output(ends[0]);
+  UniqueFd input(ends[1]);
+  FileActions actions;
+  posix_spawn_file_actions_adddup2(actions.get(), input.get(), STDERR_FILENO);
+  std::vector<char*> arguments;
+  for (std::string& argument : command) arguments.push_back(argument.data());
+  arguments.push_back(nullptr);
+  pid_t child = 0;
+  if (const int error =
+          posix_spawnp(&child, arguments[0], actions.get(), nullptr, arguments.data(), environ)) {
+    throw SystemError(fmt::format("run {}", command[0]), error);
+  }
+  input.reset();
+  Outcome outcome{0, read_all(output.get())};
+  while (::waitpid(child, &outcome.status, 0) < 0 && errno == EINTR) {
+  }
+  return outcome;
+}
+
+/// For users other than root; it is set-uid and lets them unmount what they mounted.
+void unmount_by_helper(const MountEntry& mount, bool lazy) {
+  std::vector<std::string> command{"fusermount3", "-u"};
+  if (lazy) command.emplace_back("-z");
+  command.insert(command.end(), {"--", mount.path});
+  const Outcome outcome = run(std::move(command));
+  if (outcome.status == 0) return;
+  if (outcome.text.find("busy") != std::string::npos) fail_busy(mount);
+  const std::string text = outcome.text.substr(0, outcome.text.find('\n'));
+  fail(mount, text.empty() ? "fusermount3 failed" : text);
+}
+
+}  // namespace
+
+MountEntry find_rdmablk_mount(const std::string& path) {
+  auto mount = find_mount(path);
+  if (!mount) throw Error(fmt::format("cannot unmount '{}': nothing is mounted there", path));
+  if (!is_ours(*mount)) {
+    fail(*mount, fmt::format("it is no mount of rdmablk, but of type {}", mount->type));
+  }
+  return std::move(*mount);
+}
+
+void unmount(const MountEntry& mount, bool lazy) {
+  const int flags = UMOUNT_NOFOLLOW | (lazy ? MNT_DETACH : 0);
+  if (::umount2(mount.path.c_str(), flags) == 0) return;
+  if (errno == EPERM) return unmount_by_helper(mount, lazy);
+  if (errno == EBUSY) fail_busy(mount);
+  fail(mount, errno_text(errno));
+}
+
+}  // namespace rdmablk::cli

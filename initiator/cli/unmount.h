@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "initiator/cli/mount_table.h"
+
+namespace rdmablk::cli {
+
+/// Finds the mount of rdmablk-fuse that a user names. Neither a dead mount nor one that hangs is in
+/// its way. Throws Error when there is none at that path.
+/// @param path absolute or relative; may be a symbolic link.
+MountEntry find_rdmablk_mount(const std::string& path);
+
+/// Takes a mount away (umount2(2)); with fusermount3(1) for users who may not. Throws Error, which
+/// for a mount in use says how to find who uses it.
+/// @param lazy take it out of sight now, and away once nobody uses it any more.
+void unmount(const MountEntry& mount, bool lazy);
+
+}  // namespace rdmablk::cli

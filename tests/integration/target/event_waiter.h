@@ -1,0 +1,33 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "common/cm/connection.h"
+
+namespace rdmablk::testing {
+
+/// The event loop of a test: one connection manager, and the descriptors of what it connected.
+class EventWaiter {
+ public:
+  EventWaiter();
+
+  cm::ConnectionManager& manager() noexcept { return *manager_; }
+
+  /// Calls `ready` whenever a descriptor is readable and something is waited for.
+  void add(int fd, std::function<void()> ready);
+  void remove(int fd);
+
+  /// Handles events until a condition holds. Throws when it does not after a time that is far
+  /// longer than anything here takes.
+  /// @param what is waited for, for people.
+  void until(const std::string& what, const std::function<bool()>& condition);
+
+ private:
+  std::unique_ptr<cm::ConnectionManager> manager_;
+  std::map<int, std::function<void()>> ready_;
+};
+
+}  // namespace rdmablk::testing

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/cm/connection.h"
+#include "common/protocol/messages.h"
+#include "common/protocol/private_data.h"
+#include "common/verbs/completion_channel.h"
+#include "common/verbs/completion_queue.h"
+#include "common/verbs/protection_domain.h"
+#include "common/verbs/registered_buffer.h"
+#include "event_waiter.h"
+
+namespace rdmablk::testing {
+
+/// The request for an I/O queue that an attachment is entitled to.
+protocol::QueueRequest queue_request(const protocol::AttachReply& attachment,
+                                     std::uint16_t queue = 0);
+
+/// An I/O queue that reads and writes what it is told, one request at a time, whether it may or
+/// not.
+class RawQueue final : private cm::EventHandler {
+ public:
+  static constexpr std::size_t kBuffer = 1 << 16;
+
+  /// Asks for the connection; refusal() answers. Throws Error when there is no answer.
+  /// @param private_data at most cm::kMaxPrivateData bytes.
+  RawQueue(EventWaiter& waiter, const SocketAddress& target,
+           std::span<const std::byte> private_data);
+  ~RawQueue() override;
+  RawQueue(const RawQueue&) = delete;
+  RawQueue& operator=(const RawQueue&) = delete;
+
+  bool connected() const noexcept { return established_ && !disconnected_; }
+
+  /// Why the target refused; nothing when it did not.
+  const std::optional<protocol::QueueRefusal>& refusal() const noexcept { return refusal_; }
+
+  bool is_iwarp() const noexcept;
+
+  /// The bytes that are written, or were read.
+  std::span<std::byte> buffer() const noexcept { return buffer_->piece(0, kBuffer); }
+
+  /// READs `size` bytes to the start of the buffer.
+  ibv_wc_status read(std::uint64_t address, std::uint32_t rkey, std::size_t size);
+
+  /// WRITEs `size` bytes from the start of the buffer; acknowledged as the transport does it.
+  ibv_wc_status write(std::uint64_t address, std::uint32_t rkey, std::size_t size);
+
+  /// READs the chunk table of an attachment. Throws Error when that fails.
+  std::vector<protocol::ChunkEntry> read_table(const protocol::ChunkTable& table);
+
+  void wait_until_disconnected();
+
+ private:
+  void set_up();
+  void on_event(cm::Connection& connection, const cm::Event& event) override;
+  ibv_wc_status perform(ibv_wr_opcode opcode, std::uint64_t address, std::uint32_t rkey,
+                        std::size_t size);
+
+  EventWaiter& waiter_;
+  std::vector<std::byte> private_data_;
+  std::optional<verbs::ProtectionDomain> pd_;
+  std::optional<verbs::RegisteredBuffer> buffer_;
+  std::optional<verbs::CompletionChannel> events_;
+  std::optional<verbs::CompletionQueue> cq_;
+  std::unique_ptr<cm::Connection> connection_;
+  std::optional<protocol::QueueRefusal> refusal_;
+  bool established_ = false;
+  bool disconnected_ = false;
+  bool failed_ = false;
+};
+
+}  // namespace rdmablk::testing

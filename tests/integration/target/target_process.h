@@ -1,0 +1,57 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "common/socket_address.h"
+#include "common/unique_fd.h"
+
+namespace rdmablk::testing {
+
+/// A rdmablk-target that runs as a child on a free port, until destroyed or until the test dies.
+class TargetProcess {
+ public:
+  /// Starts it and waits until it listens. Throws Error, with its log, when it ends instead.
+  /// @param arguments --export and the like; --listen and --insecure are added.
+  explicit TargetProcess(const std::vector<std::string>& arguments);
+  ~TargetProcess();
+  TargetProcess(const TargetProcess&) = delete;
+  TargetProcess& operator=(const TargetProcess&) = delete;
+
+  const SocketAddress& address() const noexcept { return address_; }
+
+  /// The same, for who takes a host's name.
+  HostPort host_port() const;
+
+  /// Processor time that it has used: user and system.
+  std::chrono::milliseconds cpu_time() const;
+
+  /// Sends SIGTERM.
+  void terminate() const;
+
+  /// Sends SIGKILL and waits for its end.
+  void kill();
+
+  /// Waits for its end. @return its exit status; -1 when a signal ended it.
+  int wait();
+
+  /// Ends it and prints its log when the test that is running has failed.
+  void show_log_if_failed();
+
+  /// What it has logged, as far as it was read: all of it after wait().
+  const std::string& log() const noexcept { return log_; }
+
+ private:
+  void wait_until_listening(UniqueFd input);
+  bool read_log();
+
+  pid_t pid_ = -1;
+  UniqueFd output_;
+  std::string log_;
+  SocketAddress address_;
+};
+
+}  // namespace rdmablk::testing
