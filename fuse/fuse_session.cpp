@@ -17,7 +17,7 @@
 #include <cstdio>
 
 #include "common/error.h"
-#include "fuse/mount_table.h"
+#include "common/mount_table.h"
 #include "fuse/slot.h"
 #include "fuse/stderr_capture.h"
 

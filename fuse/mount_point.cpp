@@ -16,7 +16,7 @@
 #include <system_error>
 
 #include "common/error.h"
-#include "fuse/mount_table.h"
+#include "common/mount_table.h"
 
 namespace rdmablk::fuse {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "initiator/cli/mount_table.h"
+#include "common/mount_table.h"
 
 namespace rdmablk::cli {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rdmablk::cli {
+namespace rdmablk {
 
 /// A line of /proc/self/mountinfo (proc(5)).
 struct MountEntry {
@@ -23,4 +23,4 @@ std::vector<MountEntry> parse_mount_table(std::string_view text);
 /// @param path absolute and canonical. Throws SystemError.
 std::optional<MountEntry> mounted_at(const std::string& path);
 
-}  // namespace rdmablk::cli
+}  // namespace rdmablk

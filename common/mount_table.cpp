@@ -1,4 +1,4 @@
-#include "initiator/cli/mount_table.h"
+#include "common/mount_table.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -7,7 +7,7 @@
 
 #include "common/error.h"
 
-namespace rdmablk::cli {
+namespace rdmablk {
 namespace {
 
 constexpr const char* kMountTable = "/proc/self/mountinfo";
@@ -76,4 +76,4 @@ std::optional<MountEntry> mounted_at(const std::string& path) {
   return found == entries.rend() ? std::nullopt : std::optional(*found);
 }
 
-}  // namespace rdmablk::cli
+}  // namespace rdmablk

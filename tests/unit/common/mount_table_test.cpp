@@ -1,9 +1,9 @@
-#include "initiator/cli/mount_table.h"
+#include "common/mount_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace rdmablk::cli {
+namespace rdmablk {
 namespace {
 
 using testing::ElementsAre;
@@ -54,4 +54,4 @@ TEST(MountedAt, KnowsTheSystemsOwnMounts) {
 }
 
 }  // namespace
-}  // namespace rdmablk::cli
+}  // namespace rdmablk
