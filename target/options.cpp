@@ -18,6 +18,7 @@ struct Arguments {
   std::string device;
   std::string log_level = "info";
   double handshake_timeout = 10;
+  std::size_t max_sessions = Limits{}.sessions;
   bool insecure = false;
 };
 
@@ -36,6 +37,10 @@ void describe(CLI::App& app, Arguments& arguments) {
                  "How long a peer that has connected may take to say who it is, in seconds")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.01, 3600.0))
+      ->capture_default_str();
+  app.add_option("--max-sessions", arguments.max_sessions, "Sessions at a time")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65535))
       ->capture_default_str();
   app.add_option("--log-level", arguments.log_level, "trace, debug, info, warning or error")
       ->type_name("LEVEL")
@@ -65,6 +70,7 @@ Options make_options(const Arguments& arguments) {
   options.log_level = arguments.log_level;
   options.limits.handshake =
       std::chrono::milliseconds(static_cast<std::int64_t>(arguments.handshake_timeout * 1000));
+  options.limits.sessions = arguments.max_sessions;
   check_insecure(arguments);
   return options;
 }
