@@ -49,10 +49,9 @@ void describe(CLI::App& app, Arguments& arguments) {
                "Any host that reaches the port may read and write the exports");
 }
 
-std::vector<HostPort> listen_candidates(const Arguments& arguments) {
+std::vector<HostPort> listen_addresses(const Arguments& arguments) {
   if (!arguments.listen.empty()) return {parse_listen(arguments.listen)};
-  // The IPv6 wildcard takes IPv4 as well, where there is IPv6 at all.
-  return {HostPort{"::"}, HostPort{"0.0.0.0"}};
+  return {HostPort{"0.0.0.0"}, HostPort{"::"}};
 }
 
 void check_insecure(const Arguments& arguments) {
@@ -65,7 +64,7 @@ void check_insecure(const Arguments& arguments) {
 Options make_options(const Arguments& arguments) {
   Options options;
   options.exports = parse_export_specs(arguments.exports);
-  options.listen = listen_candidates(arguments);
+  options.listen = listen_addresses(arguments);
   if (!arguments.device.empty()) options.device = arguments.device;
   options.log_level = arguments.log_level;
   options.limits.handshake =

@@ -33,7 +33,7 @@ TEST(OptionsTest, ReadsACommandLine) {
 
 TEST(OptionsTest, ListensEverywhereByDefault) {
   const auto options = parse({"--export", "a=memory:1M", "--insecure"});
-  EXPECT_EQ(options->listen, (std::vector<HostPort>{{"::", 10812}, {"0.0.0.0", 10812}}));
+  EXPECT_EQ(options->listen, (std::vector<HostPort>{{"0.0.0.0", 10812}, {"::", 10812}}));
   EXPECT_FALSE(options->device);
 }
 
