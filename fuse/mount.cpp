@@ -70,8 +70,9 @@ void Mount::make_workers(const Options& options) {
   Worker::Settings settings;
   settings.depth = plan.depth;
   settings.spin = options.mount.spin.value_or(settings.spin);
+  watch_.emplace(plan.workers);
   for (unsigned i = 0; i < plan.workers; ++i) {
-    workers_.push_back(std::make_unique<Worker>(source_->image(), settings));
+    workers_.push_back(std::make_unique<Worker>(source_->image(), *watch_, i, settings));
   }
 }
 

@@ -48,9 +48,10 @@ bool is_ours(const MountEntry& mount) {
 }
 
 [[noreturn]] void fail_busy(const MountEntry& mount) {
-  fail(mount, fmt::format("it is in use; `fuser -vm {0}`, `lsof {0}` and `losetup` show by what; "
-                          "--lazy takes it away once nothing uses it any more",
-                          mount.path));
+  fail(mount,
+       fmt::format("it is in use; `fuser -vm '{0}'`, `lsof '{0}'` and `losetup` show by what; "
+                   "--lazy takes it away once nothing uses it any more",
+                   mount.path));
 }
 
 /// How a program ended, and what it wrote to standard error.

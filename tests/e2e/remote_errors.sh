@@ -19,7 +19,7 @@ expect_fail $usage "disk" "${tgt[@]}" --export disk=memory:1M --export disk=memo
 expect_fail $usage "-disk" "${tgt[@]}" --export=-disk=memory:1M
 expect_fail $usage "tape" "${tgt[@]}" --export disk=tape:1M
 expect_fail $usage "colour" "${tgt[@]}" --export disk=memory:1M,colour=red
-expect_fail $failed "hugepages" "${tgt[@]}" --export disk=memory:1G,huge=1G
+expect_fail $failed "hugepages|huge pages of 1 GiB" "${tgt[@]}" --export disk=memory:1G,huge=1G
 
 # Where to listen.
 expect_fail $usage "insecure" "$RDMABLK_BIN/rdmablk-target" --export disk=memory:1M

@@ -17,7 +17,8 @@ CompletionQueue::CompletionQueue(ibv_context* context_of, int size, void* cq_con
                                  CompletionChannel* channel_of)
     : ibv_cq{},
       process_(Context::from(context_of)->process()),
-      channel_(channel_of), ring_(static_cast<size_t>(size)) {
+      channel_(channel_of),
+      ring_(static_cast<size_t>(size)) {
   context = context_of;
   channel = channel_of;
   cq_context = cq_context_of;

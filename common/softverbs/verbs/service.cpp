@@ -132,7 +132,10 @@ std::shared_ptr<Peer> Service::resolve(uint32_t qpn) {
     if (events & EPOLLOUT) resume(*raw);
     if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) receive_replies(*raw);
   });
-  handlers->death = make_handler([this, raw](uint32_t) { bury(*raw); });
+  handlers->death = make_handler([this, raw](uint32_t) {
+    receive_replies(*raw);  // Its last words count.
+    bury(*raw);
+  });
   peer->on_interest = [this, raw, handler = handlers->socket.get()](bool want_write) {
     watch(raw->socket(), EPOLLIN | (want_write ? EPOLLOUT : 0U), *handler, true);
   };

@@ -115,6 +115,11 @@ TEST(Devices, QueuePairBelongsToTheDeviceOfItsId) {
   ibv_pd* pd = ibv_alloc_pd(other->verbs);
   ibv_qp_init_attr attr{};
   attr.qp_type = IBV_QPT_RC;
+  attr.cap = {.max_send_wr = 1,
+              .max_recv_wr = 1,
+              .max_send_sge = 1,
+              .max_recv_sge = 1,
+              .max_inline_data = 0};
   EXPECT_EQ(-1, rdma_create_qp(first.get(), pd, &attr));
   EXPECT_EQ(EINVAL, errno);
   ibv_dealloc_pd(pd);

@@ -1,17 +1,19 @@
 #!/bin/sh
 # Runs an unmodified program of rdmacm-utils or perftest on the software device, server and client.
 #
-#   cm_tool_test.sh SOFT_DEVICE SERVER... -- CLIENT...
+#   cm_tool_test.sh ROUNDS SOFT_DEVICE SERVER... -- CLIENT...
 #
 # PORT in an argument becomes a port of this run, so that runs side by side do not meet. Both
-# commands must end with status 0. Status 77 (skipped) when the program is not installed.
+# commands must end with status 0 in one of ROUNDS rounds. Status 77 (skipped) when the program is
+# not installed. perftest gets more than one round: its client connects a second time without
+# knowing whether its server listens again, and crashes when that is refused.
 set -u
 
-soft_device=$1
-shift
+rounds=$1
+soft_device=$2
+shift 2
 command -v "$1" >/dev/null || { echo "$1 is not installed"; exit 77; }
 
-port=$((20000 + $$ % 10000))
 server=
 while [ "$1" != -- ]; do
   server="$server $1"
@@ -19,41 +21,59 @@ while [ "$1" != -- ]; do
 done
 shift
 client=$*
-server=$(echo "$server" | sed "s/PORT/$port/g")
-client=$(echo "$client" | sed "s/PORT/$port/g")
 
 work=$(mktemp -d)
 server_pid=
+stop_server() {
+  [ -n "$server_pid" ] || return 0
+  kill "$server_pid" 2>/dev/null
+  wait "$server_pid" 2>/dev/null
+  server_pid=
+}
 cleanup() {
-  [ -n "$server_pid" ] && kill "$server_pid" 2>/dev/null
+  stop_server
   rm -rf "$work"
 }
 trap cleanup EXIT
 trap 'exit 1' HUP INT TERM
 
-# exec keeps the process id, so the trap ends the server itself; timeout ends it after this script.
-# shellcheck disable=SC2086  # the commands are lists of words
-timeout 50 "$soft_device" $server >"$work/server" 2>&1 &
-server_pid=$!
+# The server says nowhere that it listens; the register of listeners (port_registry.h) does.
+await_listener() {
+  tries=0
+  until grep -q "@softverbs/cm/262/$1/L/" /proc/self/net/unix; do
+    tries=$((tries + 1))
+    [ "$tries" -lt 200 ] && kill -0 "$server_pid" 2>/dev/null || return 1
+    sleep 0.05
+  done
+}
 
-# The server says nowhere that it listens: the connection is tried until it does, or has ended.
-tries=0
-# shellcheck disable=SC2086
-until timeout 40 "$soft_device" $client >"$work/client" 2>&1; do
-  tries=$((tries + 1))
-  if [ "$tries" -ge 100 ] || ! kill -0 "$server_pid" 2>/dev/null; then
-    echo "client failed: $client" && cat "$work/client"
-    echo "server: $server" && cat "$work/server"
-    exit 1
+run_round() {
+  port=$((20000 + ($$ + $1 * 100) % 10000))
+  server_words=$(echo "$server" | sed "s/PORT/$port/g")
+  client_words=$(echo "$client" | sed "s/PORT/$port/g")
+  # timeout ends the server even when this script is killed.
+  # shellcheck disable=SC2086  # the commands are lists of words
+  timeout 50 "$soft_device" $server_words >"$work/server" 2>&1 &
+  server_pid=$!
+  # shellcheck disable=SC2086
+  if await_listener "$port" && timeout 40 "$soft_device" $client_words >"$work/client" 2>&1; then
+    wait "$server_pid"
+    status=$?
+    server_pid=
+    [ "$status" -eq 0 ] && return 0
+    echo "server ended with status $status"
+  else
+    echo "client failed, or the server never listened"
+    stop_server
   fi
-  sleep 0.1
-done
+  echo "server: $server_words" && cat "$work/server"
+  echo "client: $client_words" && cat "$work/client"
+  return 1
+}
 
-wait "$server_pid"
-status=$?
-server_pid=
-if [ "$status" -ne 0 ]; then
-  echo "server ended with status $status: $server" && cat "$work/server"
-  echo "client: $client" && cat "$work/client"
-  exit 1
-fi
+round=0
+while [ "$round" -lt "$rounds" ]; do
+  run_round "$round" && exit 0
+  round=$((round + 1))
+done
+exit 1

@@ -1,6 +1,7 @@
 #include "tests/softverbs/verbs/endpoint.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <chrono>
 #include <stdexcept>
@@ -10,6 +11,7 @@ namespace softverbs::test {
 namespace {
 
 constexpr auto kPatience = std::chrono::seconds(60);
+constexpr int kEventPatienceMs = 60'000;
 
 template <typename Object>
 Object* checked(Object* object, const char* what) {
@@ -198,6 +200,11 @@ Pair::Pair(ibv_context* context, const Connection& connection, const Limits& lim
 }
 
 ibv_event_type next_event(ibv_context* context) {
+  pollfd entry{context->async_fd, POLLIN, 0};
+  if (poll(&entry, 1, kEventPatienceMs) != 1) {
+    ADD_FAILURE() << "no event came";
+    return IBV_EVENT_CLIENT_REREGISTER;
+  }
   ibv_async_event event{};
   EXPECT_EQ(ibv_get_async_event(context, &event), 0);
   ibv_ack_async_event(&event);

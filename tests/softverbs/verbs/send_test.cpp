@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 #include "tests/softverbs/verbs/endpoint.h"
 
@@ -131,6 +132,30 @@ TEST_F(SendTest, ManyMessagesArriveInOrder) {
       ++completed;
     }
   }
+}
+
+TEST_F(SendTest, MessagesArriveInOrderThoughReceivesAreScarce) {
+  // Of many messages on their way the first finds no receive; one is posted before the next comes.
+  constexpr uint64_t kMessages = 3000;
+  std::thread receiver([&] {
+    for (uint64_t i = 0; i < kMessages && !HasFailure(); ++i) {
+      EXPECT_EQ(pair.b.receive(in.sge(0, 8), i), 0);
+      EXPECT_EQ(pair.b.wait().status, IBV_WC_SUCCESS);
+      uint64_t value = 0;
+      memcpy(&value, in.memory.data(), sizeof value);
+      EXPECT_EQ(value, i);
+    }
+  });
+  uint64_t completed = 0;
+  for (uint64_t i = 0; completed < kMessages && !HasFailure();) {
+    ibv_sge sge{reinterpret_cast<uint64_t>(&i), sizeof i, 0};
+    ibv_send_wr request = send_request(&sge, i);
+    request.send_flags |= IBV_SEND_INLINE;
+    while (i < kMessages && pair.a.post(request) == 0) request.wr_id = ++i;
+    EXPECT_EQ(pair.a.wait().wr_id, completed);
+    ++completed;
+  }
+  receiver.join();
 }
 
 TEST_F(SendTest, RequestsRunInTheOrderOfPosting) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <numeric>
 
@@ -113,6 +114,41 @@ TEST(TwoProcesses, AWriteIsThereWhenALaterSendHasArrived) {
   EXPECT_EQ(child.join(), 0);
 }
 
+TEST(TwoProcesses, TheAnswerOfAPeerThatExitsAtOnceCounts) {
+  ChildProcess responder([](Wire& wire) {
+    const End end(wire, 4096);
+    EXPECT_EQ(end.endpoint.receive(end.buffer.sge(0, 64)), 0);
+    wire.send('p');
+    EXPECT_EQ(end.endpoint.wait().status, IBV_WC_SUCCESS);
+  });
+  ChildProcess requester([](Wire& wire) {
+    const End end(wire, 4096);
+    wire.receive<char>();
+    ibv_sge sge = end.buffer.sge(0, 64);
+    ASSERT_EQ(end.endpoint.post(send_request(&sge, 1)), 0);
+    wire.send('s');
+    EXPECT_EQ(end.endpoint.wait().status, IBV_WC_SUCCESS);
+  });
+  // They greet each other through this process.
+  const auto address = responder.wire().receive<Address>();
+  responder.wire().send(requester.wire().receive<Address>());
+  requester.wire().send(address);
+  const char ready = responder.wire().receive<char>();
+  requester.wire().send(ready);
+  responder.wire().send(requester.wire().receive<char>());
+  // The responder receives, answers and exits while the requester is stopped, which then finds
+  // the answer and the death at once.
+  responder.wire().receive<char>();
+  responder.signal(SIGSTOP);
+  requester.wire().send('g');
+  requester.wire().receive<char>();
+  requester.signal(SIGSTOP);
+  responder.signal(SIGCONT);
+  EXPECT_EQ(responder.join(), 0);
+  requester.signal(SIGCONT);
+  EXPECT_EQ(requester.join(), 0);
+}
+
 TEST(TwoProcesses, ADeadPeerIsGivenUp) {
   ChildProcess child([](Wire& wire) {
     const End end(wire);
@@ -146,8 +182,10 @@ TEST(TwoProcesses, TheDeathOfAnIdlePeerShowsAtTheNextRequest) {
 // memory. Nothing of the requester's may appear there afterwards.
 void expect_fence(const std::function<void(End&)>& revoke, ibv_wc_status requester_sees) {
   constexpr size_t kSize = 4 << 20;
-  for (int round = 0; round < 10; ++round) {
-    ChildProcess child([&](Wire& wire) {
+  // All are forked before this process has threads.
+  std::deque<ChildProcess> children;
+  for (int round = 0; round < 5; ++round) {
+    children.emplace_back([](Wire& wire) {
       Connection connection;
       connection.timeout = 1;
       End end(wire, kSize, connection);
@@ -160,6 +198,8 @@ void expect_fence(const std::function<void(End&)>& revoke, ibv_wc_status request
       }
       wire.send(status);
     });
+  }
+  for (ChildProcess& child : children) {
     End end(child.wire(), kSize);
     child.wire().receive<char>();
     revoke(end);
@@ -190,8 +230,9 @@ TEST(Fence, NothingIsCopiedAfterReset) {
 
 TEST(Fence, ARequesterThatWasKilledInACopyHoldsNobodyUp) {
   constexpr size_t kSize = 4 << 20;
+  std::deque<ChildProcess> children;
   for (int round = 0; round < 20; ++round) {
-    ChildProcess child([&](Wire& wire) {
+    children.emplace_back([](Wire& wire) {
       const End end(wire, kSize);
       ibv_sge sge = end.buffer.sge();
       for (int i = 0;; ++i) {
@@ -199,6 +240,8 @@ TEST(Fence, ARequesterThatWasKilledInACopyHoldsNobodyUp) {
         if (i == 1) wire.send('s');
       }
     });
+  }
+  for (ChildProcess& child : children) {
     End end(child.wire(), kSize);
     child.wire().receive<char>();
     child.kill();

@@ -1,0 +1,100 @@
+#include "initiator/cli/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+
+namespace rdmablk::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+int run(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "rdmablk");
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
+  return run_command_line(static_cast<int>(arguments.size()), pointers.data());
+}
+
+/// What the command line is refused with; empty when it is not.
+std::string complaint(std::vector<std::string> arguments) {
+  try {
+    run(std::move(arguments));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string output(std::vector<std::string> arguments) {
+  testing::internal::CaptureStdout();
+  const int status = run(std::move(arguments));
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_EQ(status, kExitDone);
+  return text;
+}
+
+TEST(CommandLine, AsksForACommand) {
+  EXPECT_EQ(complaint({}), "which command?; see `rdmablk --help`");
+}
+
+TEST(CommandLine, RefusesUnknownCommandsAndOptions) {
+  EXPECT_EQ(complaint({"frobnicate"}), "unknown command 'frobnicate'; see `rdmablk --help`");
+  EXPECT_EQ(complaint({"--frob"}), "unexpected argument '--frob'; see `rdmablk --help`");
+  EXPECT_EQ(complaint({"devices", "--frob"}),
+            "unexpected argument '--frob'; see `rdmablk devices --help`");
+  EXPECT_EQ(complaint({"list", "a", "b"}), "unexpected argument 'b'; see `rdmablk list --help`");
+}
+
+TEST(CommandLine, RefusesMissingArguments) {
+  EXPECT_EQ(complaint({"list"}), "TARGET is required; see `rdmablk list --help`");
+  EXPECT_EQ(complaint({"info"}), "URI is required; see `rdmablk info --help`");
+  EXPECT_EQ(complaint({"bench", "rdmablk://host/disk", "--bs"}),
+            "--bs needs a value; see `rdmablk bench --help`");
+  EXPECT_THAT(complaint({"mount"}), HasSubstr("a URI and a mount point"));
+  EXPECT_EQ(complaint({"unmount"}), "MOUNTPOINT is required; see `rdmablk unmount --help`");
+}
+
+TEST(CommandLine, RefusesOptionsThatContradict) {
+  EXPECT_THAT(complaint({"info", "rdmablk://host/disk", "--size", "--json"}),
+              HasSubstr("--size excludes --json"));
+}
+
+TEST(CommandLine, RefusesBadValuesBeforeAnythingElse) {
+  EXPECT_THAT(complaint({"info", "host/disk"}), HasSubstr("'host/disk' is not a URI"));
+  EXPECT_THAT(complaint({"list", "host:0"}), HasSubstr("is not a port"));
+  EXPECT_THAT(complaint({"bench", "rdmablk://host/disk", "--depth", "0"}), HasSubstr("--depth"));
+  EXPECT_THAT(complaint({"bench", "rdmablk://host/disk", "--depth", "-1"}), HasSubstr("'-1'"));
+  EXPECT_THAT(complaint({"list", "host", "--log-level", "loud"}), HasSubstr("'loud'"));
+}
+
+TEST(CommandLine, TakesTheLastOfAnOptionGivenTwice) {
+  EXPECT_THAT(complaint({"bench", "rdmablk://host/disk", "--bs", "4k", "--bs", "0"}),
+              HasSubstr("'0'"));
+}
+
+TEST(CommandLine, HelpsEverywhereWithExamples) {
+  EXPECT_THAT(output({"--help"}), HasSubstr("Examples:"));
+  for (const char* command : {"devices", "list", "info", "bench", "mount", "unmount"}) {
+    const std::string text = output({command, "--help"});
+    EXPECT_THAT(text, HasSubstr(std::string("rdmablk ") + command)) << command;
+    EXPECT_THAT(text, HasSubstr("Examples:")) << command;
+  }
+}
+
+TEST(CommandLine, WarnsThatWritesDestroy) {
+  EXPECT_THAT(output({"bench", "--help"}), HasSubstr("OVERWRITE"));
+}
+
+TEST(CommandLine, TellsItsVersion) {
+  EXPECT_EQ(output({"--version"}), "rdmablk " RDMABLK_VERSION "\n");
+}
+
+}  // namespace
+}  // namespace rdmablk::cli

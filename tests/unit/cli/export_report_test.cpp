@@ -1,0 +1,83 @@
+#include "initiator/cli/export_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rdmablk::cli {
+namespace {
+
+using testing::HasSubstr;
+
+const HostPort kTarget{"storage1", 10812};
+
+protocol::ExportInfo info(std::string name, std::uint64_t size, bool read_only) {
+  protocol::ExportInfo info;
+  info.name = std::move(name);
+  info.uuid.fill(std::byte{0xab});
+  info.read_only = read_only;
+  info.block_size = 512;
+  info.size = size;
+  return info;
+}
+
+ExportDetails details() {
+  ExportDetails details;
+  details.uri = {kTarget, "disk"};
+  details.reply.info = info("disk", 256U << 20U, false);
+  details.reply.access = protocol::Access::read_only;  // what was asked for, not what it is
+  details.reply.generation.fill(std::byte{0x0c});
+  details.reply.table.count = 4;
+  details.reply.table.chunk_size = 64U << 20U;
+  details.flush_is_free = true;
+  return details;
+}
+
+TEST(ExportListJson, HasTheExports) {
+  const std::vector exports{info("a", 512, true), info("b", 1U << 20U, false)};
+  const Json json = export_list_json(kTarget, exports);
+  EXPECT_EQ(json["version"], 1);
+  EXPECT_EQ(json["target"], "storage1:10812");
+  ASSERT_EQ(json["exports"].size(), 2U);
+  EXPECT_EQ(json["exports"][0], Json::parse(R"({
+      "name": "a", "type": "memory", "size_bytes": 512, "block_size_bytes": 512,
+      "read_only": true, "uuid": "abababab-abab-abab-abab-abababababab"})"));
+  EXPECT_EQ(json["exports"][1]["read_only"], false);
+}
+
+TEST(ExportListJson, HasAnEmptyListWithoutExports) {
+  EXPECT_EQ(export_list_json(kTarget, {})["exports"], Json::array());
+}
+
+TEST(ExportListText, HasALineForEach) {
+  const std::vector exports{info("a", 512, true), info("longer", 1U << 20U, false)};
+  EXPECT_EQ(export_list_text(exports),
+            "NAME    TYPE         SIZE  ACCESS      UUID\n"
+            "a       memory  512 bytes  read-only   abababab-abab-abab-abab-abababababab\n"
+            "longer  memory      1 MiB  read-write  abababab-abab-abab-abab-abababababab\n");
+}
+
+TEST(ExportDetailsJson, HasEverything) {
+  const Json json = export_details_json(details());
+  EXPECT_EQ(json["version"], 1);
+  EXPECT_EQ(json["uri"], "rdmablk://storage1:10812/disk");
+  EXPECT_EQ(json["name"], "disk");
+  EXPECT_EQ(json["type"], "memory");
+  EXPECT_EQ(json["size_bytes"], 256U << 20U);
+  EXPECT_EQ(json["block_size_bytes"], 512);
+  EXPECT_EQ(json["read_only"], false);
+  EXPECT_EQ(json["uuid"], "abababab-abab-abab-abab-abababababab");
+  EXPECT_EQ(json["generation"], "0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c");
+  EXPECT_EQ(json["chunks"], 4);
+  EXPECT_EQ(json["chunk_size_bytes"], 64U << 20U);
+  EXPECT_EQ(json["flush_is_free"], true);
+}
+
+TEST(ExportDetailsText, IsForPeople) {
+  const std::string text = export_details_text(details());
+  EXPECT_THAT(text, HasSubstr("size        256 MiB (268435456 bytes)\n"));
+  EXPECT_THAT(text, HasSubstr("access      read-write\n"));
+  EXPECT_THAT(text, HasSubstr("chunks      4 of at most 64 MiB\n"));
+}
+
+}  // namespace
+}  // namespace rdmablk::cli

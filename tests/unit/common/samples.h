@@ -1,0 +1,84 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "common/protocol/messages.h"
+
+/// A message of each kind, with another value in each field.
+namespace rdmablk::protocol::samples {
+
+template <typename Array>
+Array counting_from(unsigned first) {
+  Array array{};
+  for (std::size_t i = 0; i < array.size(); ++i) array[i] = static_cast<std::byte>(first + i);
+  return array;
+}
+
+template <typename Message>
+std::vector<std::byte> encode(const Message& message) {
+  std::vector<std::byte> buffer(2 * kMaxMessage);
+  WireWriter writer(buffer);
+  message.encode(writer);
+  buffer.resize(writer.ok() ? writer.size() : 0);
+  return buffer;
+}
+
+inline Hello hello() {
+  return {counting_from<InstanceId>(1), 0x1111, 1, 3, 0x2222};
+}
+
+inline HelloReply hello_reply() {
+  return {counting_from<InstanceId>(2), 0x3333, 1, 0, 8, 0x4444, 5000, kMaxMessage,
+          counting_from<Token>(3)};
+}
+
+inline ExportInfo export_info(std::string name = "disk") {
+  return {std::move(name), counting_from<Uuid>(4), ExportKind::memory, true, 4096, 1U << 20U};
+}
+
+inline List list() {
+  return {"previous"};
+}
+
+inline ListReply list_reply() {
+  return {{export_info("a"), export_info("b")}, true};
+}
+
+inline Attach attach() {
+  return {"disk",    Access::read_write,           4,      64,
+          1U << 20U, counting_from<Generation>(5), 0x5555, 0x6666};
+}
+
+inline ChunkTable chunk_table() {
+  return {0x7777, 0x8888, 9, 1U << 24U, 10};
+}
+
+inline AttachReply attach_reply() {
+  return {export_info(),
+          0x9999,
+          counting_from<Token>(6),
+          counting_from<Nonce>(7),
+          Access::read_write,
+          4,
+          64,
+          1U << 20U,
+          11,
+          counting_from<Generation>(8),
+          12,
+          chunk_table()};
+}
+
+inline Detach detach() {
+  return {0xaaaa};
+}
+
+inline EventNotice event_notice() {
+  return {EventKind::resized, 0xbbbb, 1U << 21U, chunk_table()};
+}
+
+inline Reason reason() {
+  return {"no such export"};
+}
+
+}  // namespace rdmablk::protocol::samples
