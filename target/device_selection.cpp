@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 
 #include "common/error.h"
 #include "common/verbs/context.h"
@@ -27,21 +28,37 @@ ibv_context* find_device(const cm::ConnectionManager& manager, const std::string
   throw Error(fmt::format("there is no RDMA device '{}'; those there are: {}", name, names));
 }
 
+/// The devices that listeners get requests from.
+std::vector<ibv_context*> devices_of(const cm::ConnectionManager& manager,
+                                     const Listeners& listeners) {
+  std::vector<ibv_context*> devices;
+  for (const auto& listener : listeners) {
+    ibv_context* const bound = listener->device();
+    if (bound == nullptr) return {manager.devices().begin(), manager.devices().end()};
+    if (std::find(devices.begin(), devices.end(), bound) == devices.end()) devices.push_back(bound);
+  }
+  return devices;
+}
+
 }  // namespace
 
-std::unique_ptr<cm::Listener> listen_on_first(cm::ConnectionManager& manager,
-                                              const std::vector<SocketAddress>& addresses,
-                                              cm::RequestHandler& handler) {
-  for (std::size_t i = 0;; ++i) {
+Listeners listen_on(cm::ConnectionManager& manager, const std::vector<SocketAddress>& addresses,
+                    cm::RequestHandler& handler) {
+  Listeners listeners;
+  std::exception_ptr failure;
+  for (const SocketAddress& address : addresses) {
     try {
-      return manager.listen(addresses.at(i), handler);
+      listeners.push_back(manager.listen(address, handler));
+      if (address.port() == 0) break;
     } catch (const SystemError& error) {
-      // Only an address that is not to be had is a reason to try another.
-      if (error.error() == EADDRINUSE || i + 1 == addresses.size()) throw;
+      if (error.error() == EADDRINUSE) throw;
+      failure = std::current_exception();
     } catch (const Error&) {
-      if (i + 1 == addresses.size()) throw;
+      failure = std::current_exception();
     }
   }
+  if (listeners.empty()) std::rethrow_exception(failure);
+  return listeners;
 }
 
 std::vector<ibv_context*> select_devices(cm::ConnectionManager& manager,
@@ -49,15 +66,15 @@ std::vector<ibv_context*> select_devices(cm::ConnectionManager& manager,
                                          const std::optional<std::string>& wanted) {
   ibv_context* const named = wanted ? find_device(manager, *wanted) : nullptr;
   NotReady not_ready;
-  const auto listener = listen_on_first(manager, addresses, not_ready);
-  ibv_context* const bound = listener->device();
-  if (named != nullptr && bound != nullptr && named != bound) {
+  const auto listeners = listen_on(manager, addresses, not_ready);
+  const auto devices = devices_of(manager, listeners);
+  if (named == nullptr) return devices;
+  if (std::find(devices.begin(), devices.end(), named) == devices.end()) {
     throw Error(fmt::format("address {} belongs to RDMA device {}, not to {}",
-                            listener->address().text(), verbs::device_name(bound), *wanted));
+                            listeners.front()->address().text(),
+                            verbs::device_name(devices.front()), *wanted));
   }
-  if (named != nullptr) return {named};
-  if (bound != nullptr) return {bound};
-  return {manager.devices().begin(), manager.devices().end()};
+  return {named};
 }
 
 }  // namespace rdmablk::target

@@ -7,6 +7,12 @@
 #include "common/uuid.h"
 
 namespace rdmablk::target {
+namespace {
+
+/// Memory has no blocks; a page is what copies best at either end.
+constexpr std::uint32_t kBlockSize = 4096;
+
+}  // namespace
 
 Export::Export(const ExportSpec& spec, std::span<ibv_context* const> devices)
     : spec_(spec),
@@ -35,7 +41,7 @@ Offer Export::offer(ibv_context* device) const {
   offer.info.uuid = uuid_;
   offer.info.kind = spec_.kind;
   offer.info.read_only = spec_.read_only;
-  offer.info.block_size = kSectorSize;
+  offer.info.block_size = kBlockSize;
   offer.info.size = spec_.size;
   offer.generation = generation_;
   offer.read_only = grant_of(registrations.read_only);

@@ -1,3 +1,5 @@
+#include <csignal>
+
 #include "common/error.h"
 #include "common/log.h"
 #include "target/machine_memory.h"
@@ -12,6 +14,8 @@ constexpr const char* kProgram = "rdmablk-target";
 int run(int argc, char** argv) {
   const auto options = parse_options(argc, argv);
   if (!options) return kExitDone;
+  // Losing whoever reads the log is no reason to drop the exports.
+  std::signal(SIGPIPE, SIG_IGN);
   start_logging(kProgram, options->log_level);
   check_memory(options->exports, read_machine_memory());
   const auto manager = cm::make_rdmacm();

@@ -18,6 +18,7 @@ struct Arguments {
   std::string device;
   std::string log_level = "info";
   double handshake_timeout = 10;
+  std::size_t max_sessions = Limits{}.sessions;
   bool insecure = false;
 };
 
@@ -37,6 +38,10 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->type_name("SECONDS")
       ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
+  app.add_option("--max-sessions", arguments.max_sessions, "Sessions at a time")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
   app.add_option("--log-level", arguments.log_level, "trace, debug, info, warning or error")
       ->type_name("LEVEL")
       ->capture_default_str();
@@ -44,10 +49,9 @@ void describe(CLI::App& app, Arguments& arguments) {
                "Any host that reaches the port may read and write the exports");
 }
 
-std::vector<HostPort> listen_candidates(const Arguments& arguments) {
+std::vector<HostPort> listen_addresses(const Arguments& arguments) {
   if (!arguments.listen.empty()) return {parse_listen(arguments.listen)};
-  // The IPv6 wildcard takes IPv4 as well, where there is IPv6 at all.
-  return {HostPort{"::"}, HostPort{"0.0.0.0"}};
+  return {HostPort{"0.0.0.0"}, HostPort{"::"}};
 }
 
 void check_insecure(const Arguments& arguments) {
@@ -60,11 +64,12 @@ void check_insecure(const Arguments& arguments) {
 Options make_options(const Arguments& arguments) {
   Options options;
   options.exports = parse_export_specs(arguments.exports);
-  options.listen = listen_candidates(arguments);
+  options.listen = listen_addresses(arguments);
   if (!arguments.device.empty()) options.device = arguments.device;
   options.log_level = arguments.log_level;
   options.limits.handshake =
       std::chrono::milliseconds(static_cast<std::int64_t>(arguments.handshake_timeout * 1000));
+  options.limits.sessions = arguments.max_sessions;
   check_insecure(arguments);
   return options;
 }

@@ -15,7 +15,7 @@ namespace rdmablk::target {
 struct Options {
   std::vector<ExportSpec> exports;
 
-  /// Where to listen; each in turn until one works. A port of zero: any that is free.
+  /// Where to listen, as far as this host has the addresses. A port of zero: any that is free.
   std::vector<HostPort> listen;
 
   std::optional<std::string> device;  ///< the only device to use; nothing: all

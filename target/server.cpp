@@ -10,7 +10,6 @@
 #include "common/log.h"
 #include "common/random.h"
 #include "common/verbs/memory_region.h"
-#include "target/device_selection.h"
 #include "target/memlock_budget.h"
 
 namespace rdmablk::target {
@@ -54,16 +53,18 @@ void Server::run() {
   listen();
   const DescriptorWatch watch(io_, manager_.fd(), [this] { manager_.process(); });
   io_.run();
-  listener_.reset();
+  listeners_.clear();
   sessions_.clear();
   spdlog::info("ended: {}", counters_.text());
 }
 
 void Server::listen() {
-  listener_ = listen_on_first(manager_, addresses_, *this);
-  std::string names;
-  for (const auto& device : devices_) names += " " + device->name();
-  spdlog::info("listening on {} over{}", listener_->address().text(), names);
+  listeners_ = listen_on(manager_, addresses_, *this);
+  std::vector<std::string> where;
+  for (const auto& listener : listeners_) where.push_back(listener->address().text());
+  std::vector<std::string> over;
+  for (const auto& device : devices_) over.push_back(device->name());
+  spdlog::info("listening on {} over {}", fmt::join(where, " and "), fmt::join(over, ", "));
 }
 
 void Server::wait_for_signal() {
@@ -79,7 +80,7 @@ void Server::wait_for_signal() {
 
 void Server::shut_down() {
   stopping_ = true;
-  listener_.reset();
+  listeners_.clear();
   if (sessions_.empty()) return io_.stop();
   // They stay in the map until later: nothing is removed while it is walked through.
   for (const auto& [id, session] : sessions_) session->say_goodbye();

@@ -13,6 +13,7 @@
 #include "common/socket_address.h"
 #include "target/counters.h"
 #include "target/descriptor_watch.h"
+#include "target/device_selection.h"
 #include "target/export.h"
 #include "target/lifetime.h"
 #include "target/limits.h"
@@ -67,7 +68,7 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   bool stopping_ = false;
   asio::signal_set signals_{io_, SIGTERM, SIGINT};
   asio::steady_timer goodbye_{io_};
-  std::unique_ptr<cm::Listener> listener_;
+  Listeners listeners_;
   std::map<std::uint32_t, std::unique_ptr<Session>> sessions_;
   Lifetime lifetime_;
 };

@@ -151,7 +151,8 @@ class ConnectionManager {
   /// The devices that connections may come over.
   virtual std::span<ibv_context* const> devices() const noexcept = 0;
 
-  /// Starts to listen. Throws SystemError (EADDRINUSE, EADDRNOTAVAIL, ENODEV).
+  /// Starts to listen. A wildcard takes its own address family only. Throws SystemError with
+  /// EADDRINUSE when the port is taken, Error for other reasons.
   /// @param handler outlives the listener.
   virtual std::unique_ptr<Listener> listen(const SocketAddress& address,
                                            RequestHandler& handler) = 0;

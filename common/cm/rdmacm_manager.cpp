@@ -76,6 +76,7 @@ class RdmacmListener final : public Listener, public CmIdOwner {
   RdmacmListener(CmId id, const SocketAddress& address, RequestHandler& handler)
       : id_(std::move(id)), handler_(handler) {
     id_->context = static_cast<CmIdOwner*>(this);
+    set_address_family_only();
     SocketAddress bound = address;
     if (rdma_bind_addr(id_.get(), bound.get()) != 0) fail(address);
     if (rdma_listen(id_.get(), kBacklog) != 0) fail(address);
@@ -93,6 +94,14 @@ class RdmacmListener final : public Listener, public CmIdOwner {
   }
 
  private:
+  /// The IPv6 wildcard takes IPv4 as well on some devices, but not on soft-iWARP: so on none.
+  void set_address_family_only() {
+    int on = 1;
+    if (rdma_set_option(id_.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &on, sizeof on) != 0) {
+      throw SystemError("restrict a listener to its address family", errno);
+    }
+  }
+
   [[noreturn]] static void fail(const SocketAddress& address) {
     const int error = errno;
     const std::string doing = fmt::format("listen on {}", address.text());

@@ -100,7 +100,11 @@ void MessageChannel::poll(MessageHandler& handler) {
 void MessageChannel::complete(const ibv_wc& completion, MessageHandler& handler) {
   if (completion.status != IBV_WC_SUCCESS) {
     handle_arrived(handler, true);
-    break_off(fmt::format("the admin queue failed: {}", verbs::describe(completion)), handler);
+    // Work is flushed when the connection ends; on iWARP the event that says so comes later.
+    const bool flushed = completion.status == IBV_WC_WR_FLUSH_ERR;
+    break_off(flushed ? "the peer closed the admin queue"
+                      : fmt::format("the admin queue failed: {}", verbs::describe(completion)),
+              handler);
     return;
   }
   if ((completion.wr_id & kReceive) != 0) {

@@ -17,11 +17,17 @@ RawInitiator::RawInitiator(EventWaiter& waiter, const SocketAddress& target) : w
   connection_ = waiter.manager().open(target, *this);
   waiter.until("the admin queue to be connected",
                [this] { return established_ || !failure_.empty(); });
-  if (!failure_.empty()) throw Error(failure_);
+  if (failure_.empty()) return;
+  stop_watching();
+  throw Error(failure_);
+}
+
+void RawInitiator::stop_watching() {
+  if (channel_) waiter_.remove(channel_->fd());
 }
 
 RawInitiator::~RawInitiator() {
-  if (channel_) waiter_.remove(channel_->fd());
+  stop_watching();
   if (connection_) connection_->disconnect();
 }
 
@@ -65,7 +71,7 @@ void RawInitiator::on_message(const protocol::Message& message) {
 }
 
 void RawInitiator::on_broken(const std::string& /*reason*/) {
-  waiter_.remove(channel_->fd());
+  stop_watching();
 }
 
 void RawInitiator::throw_unsent() {

@@ -64,6 +64,7 @@ class RawInitiator final : private cm::EventHandler, private protocol::MessageHa
  private:
   [[noreturn]] static void throw_unsent();
   void set_up();
+  void stop_watching();
   void on_event(cm::Connection& connection, const cm::Event& event) override;
   void on_message(const protocol::Message& message) override;
   void on_broken(const std::string& reason) override;

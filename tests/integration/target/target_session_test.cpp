@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <deque>
+#include <optional>
 
 #include "common/error.h"
+#include "common/verbs/context.h"
 #include "event_waiter.h"
 #include "raw_initiator.h"
 #include "raw_queue.h"
@@ -165,6 +168,41 @@ TEST(TargetHandshakeTest, DropsWhoSaysNothing) {
   EXPECT_EQ(received.header.type, MessageType::error);
   EXPECT_EQ(received.reason(), "no HELLO came within 0.1 s");
   initiator.wait_until_disconnected();
+}
+
+/// Why a target refuses another session; empty when it does not.
+std::string refusal_of(EventWaiter& waiter, const TargetProcess& target) {
+  try {
+    const RawInitiator one_more(waiter, target.address());
+    return {};
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(TargetHandshakeTest, LimitsThoseWhoSayNothing) {
+  constexpr std::size_t kHandshakes = 128;
+  TargetProcess target({"--export", "disk=memory:1M", "--handshake-timeout", "600"});
+  EventWaiter waiter;
+  std::deque<RawInitiator> silent;
+  silent.emplace_back(waiter, target.address());
+  if (verbs::is_iwarp(silent.front().device())) {
+    GTEST_SKIP() << "soft-iWARP has no room for so many queue pairs in a small kernel";
+  }
+  while (silent.size() < kHandshakes) silent.emplace_back(waiter, target.address());
+  EXPECT_EQ(refusal_of(waiter, target), "refused: 128 sessions are being set up");
+  silent.back().hello();
+  EXPECT_EQ(refusal_of(waiter, target), "");
+}
+
+TEST(TargetHandshakeTest, LimitsSessions) {
+  TargetProcess target({"--export", "disk=memory:1M", "--max-sessions", "2"});
+  EventWaiter waiter;
+  RawInitiator first(waiter, target.address());
+  first.hello();
+  std::optional<RawInitiator> second(std::in_place, waiter, target.address());
+  second->hello();
+  EXPECT_EQ(refusal_of(waiter, target), "refused: there are 2 sessions");
 }
 
 TEST(TargetHandshakeTest, DoesNotDropWhoSaidHello) {

@@ -18,20 +18,22 @@ std::optional<Options> parse(std::vector<const char*> arguments) {
 }
 
 TEST(OptionsTest, ReadsACommandLine) {
-  const auto options = parse({"--export", "a=memory:1M", "--export=b=memory:2M,readonly",
-                              "--listen", "192.0.2.1:99", "--device", "rxe0", "--insecure",
-                              "--log-level", "debug", "--handshake-timeout", "2.5"});
+  const auto options =
+      parse({"--export", "a=memory:1M", "--export=b=memory:2M,readonly", "--listen", "192.0.2.1:99",
+             "--device", "rxe0", "--insecure", "--log-level", "debug", "--handshake-timeout", "2.5",
+             "--max-sessions", "7"});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->exports.size(), 2U);
   EXPECT_EQ(options->listen, (std::vector<HostPort>{{"192.0.2.1", 99}}));
   EXPECT_EQ(options->device, "rxe0");
   EXPECT_EQ(options->log_level, "debug");
   EXPECT_EQ(options->limits.handshake.count(), 2500);
+  EXPECT_EQ(options->limits.sessions, 7U);
 }
 
 TEST(OptionsTest, ListensEverywhereByDefault) {
   const auto options = parse({"--export", "a=memory:1M", "--insecure"});
-  EXPECT_EQ(options->listen, (std::vector<HostPort>{{"::", 10812}, {"0.0.0.0", 10812}}));
+  EXPECT_EQ(options->listen, (std::vector<HostPort>{{"0.0.0.0", 10812}, {"::", 10812}}));
   EXPECT_FALSE(options->device);
 }
 
