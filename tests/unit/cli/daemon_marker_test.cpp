@@ -63,6 +63,11 @@ TEST(MountDaemon, IsFoundByItsMarker) {
   EXPECT_EQ(daemon->pid(), child.pid());
 }
 
+TEST(MountDaemon, ServesOneMountAlone) {
+  const MarkedChild child(test_device());
+  EXPECT_FALSE(MountDaemon::find(test_device() + "0"));
+}
+
 TEST(MountDaemon, IsWaitedFor) {
   MarkedChild child(test_device());
   const auto daemon = MountDaemon::find(test_device());
