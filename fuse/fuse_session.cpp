@@ -171,12 +171,24 @@ bool FuseSession::is_in_place() const noexcept {
   }
 }
 
+/// Makes libfuse take the mount for gone, so that it unmounts nothing at the path: a descriptor of
+/// /dev/fuse without a connection looks like one whose connection has ended.
+void FuseSession::disown_mount() const noexcept {
+  const UniqueFd unconnected(::open("/dev/fuse", O_RDWR | O_CLOEXEC));
+  if (unconnected) ::dup3(unconnected.get(), fuse_session_fd(session_.get()), O_CLOEXEC);
+}
+
 bool FuseSession::unmount() noexcept {
   if (path_.empty()) return false;
-  const bool ended = connection_ended();
-  if (!ended && !is_in_place()) return false;
-  // libfuse detaches at once; only a plain unmount tells whether it is in use (root may do it).
-  const bool busy = !ended && ::umount2(path_.c_str(), UMOUNT_NOFOLLOW) != 0 && errno == EBUSY;
+  bool busy = false;
+  if (!connection_ended()) {
+    if (is_in_place()) {
+      // libfuse detaches at once; only a plain unmount tells whether it is in use (by root).
+      busy = ::umount2(path_.c_str(), UMOUNT_NOFOLLOW) != 0 && errno == EBUSY;
+    } else {
+      disown_mount();
+    }
+  }
   fuse_session_unmount(session_.get());
   path_.clear();
   return busy;

@@ -56,6 +56,7 @@ class FuseSession {
   };
   bool connection_ended() const noexcept;
   bool is_in_place() const noexcept;
+  void disown_mount() const noexcept;
 
   std::unique_ptr<fuse_session, Destroy> session_;
   std::string path_;    ///< empty: not mounted by this object, or no longer

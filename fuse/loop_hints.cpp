@@ -20,18 +20,19 @@ std::string quoted(const std::string& path) {
 
 }  // namespace
 
-std::string loop_hints(const std::string& image, const std::string& mount_point, bool read_only) {
+std::string LoopHints::text() const {
   const std::string file = quoted(image);
   std::string text = fmt::format("The image is {}.\n", file);
+  text += closed_to_root
+              ? "A file system on it (as root, who may use a mount made with -o allow_other):\n"
+              : "A file system on it (as root):\n";
   if (read_only) {
     text += fmt::format(
-        "A file system on it (as root):\n"
         "  device=$(losetup --read-only --direct-io=on --find --show {})\n"
         "  mount -o ro \"$device\" /mnt\n",
         file);
   } else {
     text += fmt::format(
-        "A file system on it (as root):\n"
         "  device=$(losetup --direct-io=on --find --show {})\n"
         "  mkfs.ext4 \"$device\"     # the first time\n"
         "  mount \"$device\" /mnt\n",

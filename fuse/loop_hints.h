@@ -4,8 +4,15 @@
 
 namespace rdmablk::fuse {
 
-/// Tells how to go on with a mounted image: a loop device, a file system on it, and the way back.
-/// @param image path of the image's file. @param mount_point what to unmount.
-std::string loop_hints(const std::string& image, const std::string& mount_point, bool read_only);
+/// A mount, as far as the hints need to know it.
+struct LoopHints {
+  std::string image;            ///< path of the image's file
+  std::string mount_point;      ///< what to unmount
+  bool read_only = false;       ///< no file system can be made on it
+  bool closed_to_root = false;  ///< another user's, without allow_other
+
+  /// Tells the user how to go on: a loop device, a file system on it, and the way back.
+  std::string text() const;
+};
 
 }  // namespace rdmablk::fuse

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <optional>
@@ -27,7 +28,11 @@ constexpr const char* kProgram = "rdmablk-fuse";
 
 void tell_what_to_do(const Options& options, const MountPoint& point, bool read_only) {
   if (options.quiet) return;
-  fmt::print("{}", loop_hints(point.image_path(options.image_name()), point.path, read_only));
+  const LoopHints hints{.image = point.image_path(options.image_name()),
+                        .mount_point = point.path,
+                        .read_only = read_only,
+                        .closed_to_root = ::geteuid() != 0 && !options.mount.allow_other};
+  fmt::print("{}", hints.text());
   std::fflush(stdout);
 }
 

@@ -1,5 +1,6 @@
 #include "fuse/mount.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
@@ -69,8 +70,9 @@ void Mount::make_workers(const Options& options) {
   Worker::Settings settings;
   settings.depth = plan.depth;
   settings.spin = options.mount.spin.value_or(settings.spin);
+  watch_.emplace(plan.workers);
   for (unsigned i = 0; i < plan.workers; ++i) {
-    workers_.push_back(std::make_unique<Worker>(source_->image(), settings));
+    workers_.push_back(std::make_unique<Worker>(source_->image(), *watch_, i, settings));
   }
 }
 
@@ -90,14 +92,15 @@ void Mount::mount(const Options& options, const MountPoint& point) {
   }
 }
 
-/// Asks the mount for something, as anybody would.
+/// Asks the mount for something, as anybody would, and past the kernel's memory.
 void Mount::check(const MountPoint& point) const {
-  struct stat status {};
-  if (::stat(point.path.c_str(), &status) != 0) {
+  struct statx status {};
+  const int flags = AT_STATX_FORCE_SYNC;
+  if (::statx(AT_FDCWD, point.path.c_str(), flags, STATX_BASIC_STATS, &status) != 0) {
     throw SystemError(fmt::format("use the mount on {}", point.path), errno);
   }
   const bool is_file = point.layout == Layout::file;
-  if (is_file && static_cast<std::uint64_t>(status.st_size) != file_system_->node.size()) {
+  if (is_file && status.stx_size != file_system_->node.size()) {
     throw Error(
         fmt::format("cannot use the mount on {}: something else is mounted there now", point.path));
   }

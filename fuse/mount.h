@@ -47,6 +47,7 @@ class Mount {
 
   std::unique_ptr<ImageSource> source_;
   std::optional<FileSystem> file_system_;
+  std::optional<Watch> watch_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<FuseSession> session_;
   StopEvent stop_;   ///< tells the workers

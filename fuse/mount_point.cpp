@@ -1,5 +1,6 @@
 #include "fuse/mount_point.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/mount.h>
@@ -68,11 +69,13 @@ void clear_dead_mount(const std::string& path) {
   }
 }
 
-/// stat(2), after dead mounts of ours were cleared away.
-struct stat examine(const std::string& path, std::string& note) {
-  struct stat status {};
+/// statx(2), after dead mounts of ours were cleared away. Not from the kernel's memory, which
+/// outlives a daemon.
+struct statx examine(const std::string& path, std::string& note) {
+  struct statx status {};
   for (int i = 0; i < kMostDeadMounts; ++i) {
-    if (::stat(path.c_str(), &status) == 0) return status;
+    const int flags = AT_STATX_FORCE_SYNC;
+    if (::statx(AT_FDCWD, path.c_str(), flags, STATX_BASIC_STATS, &status) == 0) return status;
     const int error = errno;
     const auto mount = mounted_at(path);
     const bool is_ours = mount && mount->type == kMountType;
@@ -80,7 +83,8 @@ struct stat examine(const std::string& path, std::string& note) {
       throw Error(
           fmt::format("{} is already mounted: it shows {} of another user", path, mount->source));
     }
-    if (!is_ours || error != ENOTCONN) {
+    // The first who asks a daemon that has just died gets ECONNABORTED.
+    if (!is_ours || (error != ENOTCONN && error != ECONNABORTED)) {
       throw SystemError(fmt::format("examine mount point {}", path), error);
     }
     clear_dead_mount(path);
@@ -98,12 +102,12 @@ void expect_empty_directory(const std::string& path) {
   }
 }
 
-void expect_empty_file(const std::string& path, const struct stat& status) {
-  if (status.st_size == 0) return;
+void expect_empty_file(const std::string& path, const struct statx& status) {
+  if (status.stx_size == 0) return;
   throw Error(fmt::format(
       "mount point {} is not empty: it is a file with {} bytes in it; use an empty file or "
       "directory",
-      path, status.st_size));
+      path, status.stx_size));
 }
 
 }  // namespace
@@ -115,15 +119,15 @@ std::string MountPoint::image_path(const std::string& name) const {
 MountPoint prepare_mount_point(const std::string& argument, std::string& note) {
   MountPoint point;
   point.path = canonical_path(argument);
-  const struct stat status = examine(point.path, note);
+  const struct statx status = examine(point.path, note);
   if (const auto mount = mounted_at(point.path); mount && mount->type == kMountType) {
     throw Error(fmt::format("{} is already mounted: it shows {}; unmount it first", point.path,
                             mount->source));
   }
-  if (S_ISDIR(status.st_mode)) {
+  if (S_ISDIR(status.stx_mode)) {
     point.layout = Layout::directory;
     expect_empty_directory(point.path);
-  } else if (S_ISREG(status.st_mode)) {
+  } else if (S_ISREG(status.stx_mode)) {
     expect_empty_file(point.path, status);
   } else {
     throw Error(fmt::format("mount point {} is neither a file nor a directory", point.path));

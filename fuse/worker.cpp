@@ -22,6 +22,11 @@ constexpr std::chrono::seconds kDrainTime{2};
 // libfuse's operations get the session's user data, which all workers share.
 thread_local Worker* current_worker = nullptr;
 
+/// From how many requests taken in one go, or how many bytes of more than one, a worker calls
+/// another one.
+constexpr unsigned kMany = 8;
+constexpr std::uint64_t kMuch = 256U << 10U;
+
 /// Tells the processor that this is a loop that waits.
 void relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
@@ -42,8 +47,10 @@ void watch(int epoll, int fd, std::uint32_t events) {
 
 }  // namespace
 
-Worker::Worker(initiator::Image& image, const Settings& settings)
+Worker::Worker(initiator::Image& image, Watch& watch, unsigned number, const Settings& settings)
     : settings_(settings),
+      watch_(watch),
+      number_(number),
       buffers_(image.make_buffers(settings.depth * kSlotSize)),
       slots_(buffers_->bytes(), buffers_->lkey()),
       queue_(image.make_queue(settings.depth)),
@@ -63,7 +70,7 @@ void Worker::open(FuseSession& session, const StopEvent& stop) {
   session_ = &session;
   stop_ = &stop;
   requests_ = session.clone();
-  // Exclusive: a request wakes one of the workers that sleep.
+  // Exclusive: a request wakes the worker that sleeps here, and no other descriptor is told.
   watch(epoll_.get(), requests_.get(), EPOLLIN | EPOLLEXCLUSIVE);
   watch(epoll_.get(), queue_->fd(), EPOLLIN);
   watch(epoll_.get(), stop.fd(), EPOLLIN);
@@ -73,6 +80,7 @@ void Worker::run(StopEvent& ended) noexcept {
   current_worker = this;
   set_answer_descriptor(requests_.get());
   serve();
+  watch_.leave(number_);
   drain();
   fail_rest();
   requests_.reset();
@@ -99,8 +107,9 @@ void Worker::serve() noexcept {
 /// Reads what the kernel has, as far as there are slots, and processes it.
 Worker::Intake Worker::take_requests() noexcept {
   Intake intake = Intake::nothing;
+  taken_bytes_ = 0;
   // Requests that need no slot must not keep completions waiting for ever.
-  for (unsigned budget = settings_.depth; budget > 0; --budget) {
+  for (unsigned taken = 0; taken < settings_.depth; ++taken) {
     Slot* const slot = slots_.take();
     if (slot == nullptr) break;
     const ssize_t size = ::read(requests_.get(), slot->message(), Slot::kMessageRoom);
@@ -113,16 +122,23 @@ Worker::Intake Worker::take_requests() noexcept {
       return Intake::ended;
     }
     intake = Intake::some;
-    current_slot_ = slot;
-    submitted_ = false;
-    fuse_buf message{};
-    message.mem = slot->message();
-    message.size = static_cast<std::size_t>(size);
-    fuse_session_process_buf(session_->get(), &message);
-    if (!submitted_) slots_.give_back(*slot);
+    process(*slot, static_cast<std::size_t>(size));
+    const bool many = taken >= kMany || (taken > 0 && taken_bytes_ >= kMuch);
+    if (many) watch_.call();
+    if (!slots_.has_free()) watch_.leave(number_);
   }
   if (intake == Intake::some) queue_->kick();
   return intake;
+}
+
+void Worker::process(Slot& slot, std::size_t size) noexcept {
+  current_slot_ = &slot;
+  submitted_ = false;
+  fuse_buf message{};
+  message.mem = slot.message();
+  message.size = size;
+  fuse_session_process_buf(session_->get(), &message);
+  if (!submitted_) slots_.give_back(slot);
 }
 
 void Worker::submit(fuse_req_t request, Operation operation, std::uint64_t offset,
@@ -134,6 +150,7 @@ void Worker::submit(fuse_req_t request, Operation operation, std::uint64_t offse
   slot.length = length;
   slot.error = 0;
   submitted_ = true;
+  taken_bytes_ += length;
   queue_->submit(slot);
 }
 
@@ -161,17 +178,22 @@ void Worker::answer(Slot& slot) noexcept {
   slots_.give_back(slot);
 }
 
-/// Sleeps until there is a request that it has a slot for, a completion, or the end.
+/// Sleeps until there is a completion, or the end; or a request, if it is on watch. Without a free
+/// slot it is not: it left the watch when it took the last one.
 void Worker::wait() noexcept {
   queue_->arm();
   if (complete()) return;
-  if (slots_.has_free()) {
-    std::array<epoll_event, 3> events;
-    ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
-  } else {
-    // Not through epoll: a worker that sleeps there takes wake-ups for requests.
+  if (!slots_.has_free()) {
     std::array<pollfd, 2> sources{{{queue_->fd(), POLLIN, 0}, {stop_->fd(), POLLIN, 0}}};
     ::poll(sources.data(), sources.size(), -1);
+  } else if (watch_.take(number_)) {
+    std::array<epoll_event, 3> events;
+    ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
+  } else if (watch_.rest(number_)) {
+    std::array<pollfd, 3> sources{
+        {{queue_->fd(), POLLIN, 0}, {stop_->fd(), POLLIN, 0}, {watch_.fd(number_), POLLIN, 0}}};
+    ::poll(sources.data(), sources.size(), -1);
+    watch_.rise(number_);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "fuse/fuse_session.h"
 #include "fuse/slot_pool.h"
 #include "fuse/stop_event.h"
+#include "fuse/watch.h"
 #include "initiator/image.h"
 
 namespace rdmablk::fuse {
@@ -33,8 +34,8 @@ class Worker {
   };
 
   /// Makes the queue and the buffers. Throws Error; verbs::MemlockError.
-  /// @param image outlives the worker.
-  Worker(initiator::Image& image, const Settings& settings);
+  /// @param number of this worker on the watch. Image and watch outlive the worker.
+  Worker(initiator::Image& image, Watch& watch, unsigned number, const Settings& settings);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -66,12 +67,15 @@ class Worker {
   void serve() noexcept;
   Intake take_requests() noexcept;
   bool complete() noexcept;
+  void process(Slot& slot, std::size_t size) noexcept;
   void answer(Slot& slot) noexcept;
   void wait() noexcept;
   void drain() noexcept;
   void fail_rest() noexcept;
 
   Settings settings_;
+  Watch& watch_;
+  unsigned number_;
   std::unique_ptr<initiator::RequestBuffers> buffers_;
   SlotPool slots_;
   std::unique_ptr<initiator::Queue> queue_;
@@ -79,8 +83,9 @@ class Worker {
   const StopEvent* stop_ = nullptr;
   UniqueFd requests_;  ///< this worker's descriptor of /dev/fuse
   UniqueFd epoll_;
-  Slot* current_slot_ = nullptr;  ///< that holds the message being processed
-  bool submitted_ = false;        ///< it went to the queue
+  Slot* current_slot_ = nullptr;   ///< that holds the message being processed
+  bool submitted_ = false;         ///< it went to the queue
+  std::uint64_t taken_bytes_ = 0;  ///< of the requests that were taken in one go
 };
 
 }  // namespace rdmablk::fuse

@@ -8,10 +8,13 @@
 namespace rdmablk::initiator {
 namespace {
 
+constexpr const char* kNoListener =
+    "nothing listens on this port; is rdmablk-target running there?";
+
 std::string refusal_reason(const cm::Event& event) {
   switch (event.refusal) {
     case cm::Refusal::no_listener:
-      return "nothing listens on this port; is rdmablk-target running there?";
+      return kNoListener;
     case cm::Refusal::by_peer:
       if (const auto refusal = protocol::QueueRefusal::decode(event.data)) {
         return fmt::format("the target refused: {}", refusal->text.empty()
@@ -53,7 +56,12 @@ verbs::QueuePair& Link::create_queue_pair(const verbs::ProtectionDomain& pd,
 void Link::connect(std::span<const std::byte> private_data,
                    ControlLoop::Clock::time_point deadline) {
   state_ = State::working;
-  connection_->connect(private_data);
+  try {
+    connection_->connect(private_data);
+  } catch (const SystemError& error) {
+    // Soft-iWARP refuses on the spot.
+    fail(error.error() == ECONNREFUSED ? kNoListener : errno_text(error.error()));
+  }
   wait_for(State::established, deadline);
 }
 

@@ -122,6 +122,7 @@ void RdmaSession::end_links() noexcept {
 }
 
 void RdmaSession::detach(std::uint64_t attachment) noexcept {
+  loop_.stop();  // whoever detaches is through with it
   if (admin_->lost()) return;
   try {
     admin_->tell("detach", MessageType::detach, protocol::Detach{attachment}, deadline());

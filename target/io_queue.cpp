@@ -14,7 +14,6 @@ IoQueue::IoQueue(std::unique_ptr<cm::Connection>& connection, const Attachment& 
                  std::uint16_t number, Counters& counters, IoQueueOwner& owner)
     : attachment_(attachment.id()),
       number_(number),
-      read_only_(attachment.reply().access == protocol::Access::read_only),
       counters_(counters),
       owner_(owner),
       cq_(connection->device(), kEntries, nullptr) {

@@ -22,8 +22,10 @@ class IoQueueOwner {
 };
 
 /// The target's end of an I/O queue of an export that is served one-sided: its device answers READ
-/// and WRITE, and nothing is ever posted here. It lives in the protection domain of its attachment.
-/// Once it is destroyed, nothing that came over it can touch the export any more.
+/// and WRITE, and nothing is ever posted here. It lives in the protection domain of its attachment,
+/// which is what keeps a read-only one from writing: taking the right away from the queue pair as
+/// well (IBV_QP_ACCESS_FLAGS) has no effect on soft-iWARP once rdma_cm has made it. Once it is
+/// destroyed, nothing that came over it can touch the export any more.
 class IoQueue final : public cm::EventHandler {
  public:
   /// Takes the peer's request to connect, without answering it yet.
@@ -48,7 +50,6 @@ class IoQueue final : public cm::EventHandler {
 
   std::uint64_t attachment_;
   std::uint16_t number_;
-  bool read_only_;
   Counters& counters_;
   IoQueueOwner& owner_;
   verbs::CompletionQueue cq_;  // outlives the queue pair

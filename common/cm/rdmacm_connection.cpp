@@ -140,11 +140,21 @@ void RdmacmConnection::tell(EventType type, int error) {
   if (handler_ != nullptr) handler_->on_event(*this, Event{type, error});
 }
 
+void RdmacmConnection::tell_refusal(Refusal refusal, std::span<const std::byte> data) {
+  if (handler_ != nullptr) handler_->on_event(*this, {EventType::rejected, 0, refusal, data});
+}
+
 void RdmacmConnection::resolve_route() {
   // Of use on InfiniBand and RoCE only, and only from Linux 5.1 on: refusal is no failure.
   std::uint8_t timeout = kAckTimeout;
   rdma_set_option(id_.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof timeout);
   if (rdma_resolve_route(id_.get(), kResolveTimeoutMs) != 0) tell(EventType::failed, errno);
+}
+
+void RdmacmConnection::lose() {
+  // Outstanding work completes in error only once the queue pair is in the error state.
+  disconnect();
+  tell(EventType::disconnected);
 }
 
 void RdmacmConnection::handle(const RdmacmEvent& event) {
@@ -154,13 +164,12 @@ void RdmacmConnection::handle(const RdmacmEvent& event) {
     case RDMA_CM_EVENT_ROUTE_RESOLVED:
       return tell(EventType::resolved);
     case RDMA_CM_EVENT_ESTABLISHED:
+      established_ = true;
       return tell(EventType::established);
     case RDMA_CM_EVENT_REJECTED:
-      if (handler_ != nullptr) {
-        handler_->on_event(*this,
-                           Event{EventType::rejected, 0, refusal_of(event.status), event.data});
-      }
-      return;
+      // So ends a connection whose peer closed it before it had heard that it is established.
+      if (established_) return lose();
+      return tell_refusal(refusal_of(event.status), event.data);
     case RDMA_CM_EVENT_ADDR_ERROR:
     case RDMA_CM_EVENT_ROUTE_ERROR:
     case RDMA_CM_EVENT_UNREACHABLE:
@@ -168,9 +177,7 @@ void RdmacmConnection::handle(const RdmacmEvent& event) {
       return tell(EventType::failed, event.status < 0 ? -event.status : EHOSTUNREACH);
     case RDMA_CM_EVENT_ADDR_CHANGE:
     case RDMA_CM_EVENT_DISCONNECTED:
-      // Outstanding work completes in error only once the queue pair is in the error state.
-      disconnect();
-      return tell(EventType::disconnected);
+      return lose();
     case RDMA_CM_EVENT_DEVICE_REMOVAL:
       return tell(EventType::device_removed);
     default:

@@ -69,12 +69,15 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
  private:
   void resolve_route();
   void tell(EventType type, int error = 0);
+  void tell_refusal(Refusal refusal, std::span<const std::byte> data);
+  void lose();
 
   CmId id_;
   EventHandler* handler_ = nullptr;
   std::mutex qp_mutex_;  ///< its destruction against disconnect()
   std::optional<verbs::QueuePair> qp_;
   std::uint8_t peer_read_depth_ = 0;
+  bool established_ = false;
 };
 
 }  // namespace rdmablk::cm

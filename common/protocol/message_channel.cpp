@@ -99,22 +99,33 @@ void MessageChannel::poll(MessageHandler& handler) {
 
 void MessageChannel::complete(const ibv_wc& completion, MessageHandler& handler) {
   if (completion.status != IBV_WC_SUCCESS) {
+    handle_arrived(handler, true);
     break_off(fmt::format("the admin queue failed: {}", verbs::describe(completion)), handler);
-  } else if ((completion.wr_id & kReceive) != 0) {
-    receive(completion, handler);
+    return;
+  }
+  if ((completion.wr_id & kReceive) != 0) {
+    arrived_.push_back({static_cast<unsigned>(completion.wr_id & ~kReceive), completion.byte_len});
   } else {
     sending_[completion.wr_id] = false;
   }
+  handle_arrived(handler);
 }
 
-void MessageChannel::receive(const ibv_wc& completion, MessageHandler& handler) {
-  const auto slot = static_cast<unsigned>(completion.wr_id & ~kReceive);
+void MessageChannel::handle_arrived(MessageHandler& handler, bool regardless) {
+  while (!broken_ && !arrived_.empty() && (regardless || sending_.count() < kAdminCredits)) {
+    const Arrived next = arrived_.front();
+    arrived_.pop_front();
+    receive(next, handler);
+  }
+}
+
+void MessageChannel::receive(Arrived arrived, MessageHandler& handler) {
   // A copy of our own, so that the receive can be posted again before any reply returns its credit,
   // and the peer cannot change what has been checked.
   std::array<std::byte, kMaxMessage> copy;
-  const std::size_t length = std::min<std::size_t>(completion.byte_len, copy.size());
-  std::memcpy(copy.data(), buffers_.piece(slot, kMaxMessage).data(), length);
-  if (const int error = post_receive(slot)) {
+  const std::size_t length = std::min(arrived.length, copy.size());
+  std::memcpy(copy.data(), buffers_.piece(arrived.slot, kMaxMessage).data(), length);
+  if (const int error = post_receive(arrived.slot)) {
     return break_off(fmt::format("cannot post a receive: {}", errno_text(error)), handler);
   }
   const auto message = decode_message(std::span(copy).first(length));

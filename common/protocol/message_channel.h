@@ -2,6 +2,7 @@
 
 #include <bitset>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 
@@ -34,8 +35,9 @@ class MessageHandler {
 
 /// SEND and RECV of messages on one queue pair, the same on both ends. Receives are posted before
 /// the connection is made, and again before a message is handled, so that the receiver is always
-/// ready for a peer that keeps to its credits. Its protection domain should hold nothing else. Used
-/// by one thread.
+/// ready for a peer that keeps to its credits. A message is handled only when there is room to send
+/// one: an answer may arrive before the completion of the send that it answers. Its protection
+/// domain should hold nothing else. Used by one thread.
 class MessageChannel {
  public:
   /// Throws MemlockError or SystemError.
@@ -71,14 +73,22 @@ class MessageChannel {
   bool broken() const noexcept { return broken_; }
 
  private:
-  static constexpr unsigned kSends = kAdminReceives;
+  /// Messages on their way. One that has been answered may still wait for its own completion while
+  /// as many new ones are sent, and an EVENT and a KEEPALIVE besides.
+  static constexpr unsigned kSends = 2 * kAdminCredits + 2;
+
+  struct Arrived {
+    unsigned slot;
+    std::size_t length;
+  };
 
   std::span<std::byte> send_buffer(unsigned slot) const noexcept;
   std::optional<unsigned> take_send_slot() noexcept;
   bool post_send(unsigned slot, std::size_t length) noexcept;
   int post_receive(unsigned slot) noexcept;
   void complete(const ibv_wc& completion, MessageHandler& handler);
-  void receive(const ibv_wc& completion, MessageHandler& handler);
+  void handle_arrived(MessageHandler& handler, bool regardless = false);
+  void receive(Arrived arrived, MessageHandler& handler);
   void break_off(const std::string& reason, MessageHandler& handler);
 
   verbs::RegisteredBuffer buffers_;  // receives first, then sends
@@ -86,6 +96,7 @@ class MessageChannel {
   verbs::CompletionQueue cq_;
   verbs::QueuePair* qp_ = nullptr;
   std::bitset<kSends> sending_;
+  std::deque<Arrived> arrived_;  // and not handled yet; at most kAdminReceives
   bool broken_ = false;
 };
 

@@ -35,8 +35,8 @@ class QueuePair {
   ibv_qp* get() const noexcept { return qp_.get(); }
 
   /// Posts a list of send work requests (ibv_post_send(3)).
-  /// @param[out] unposted the first that was not taken when it fails; null when all were, or when the
-  /// provider does not say (soft-RoCE).
+  /// @param[out] unposted the first that was not taken when it fails; null when all were, or when
+  /// the provider does not say (soft-RoCE).
   /// @return 0 or an errno value: EINVAL when the queue pair is not ready to send, ENOMEM when it
   /// is full.
   int post_send(ibv_send_wr& list, ibv_send_wr*& unposted) noexcept;

@@ -18,9 +18,13 @@ tcp_listener_exists() {
 }
 
 test_device() {
+  local info transport=InfiniBand
+  [[ $RDMABLK_TEST_DEVICE == rxe0 ]] || transport=iWARP
+  info=$(ibv_devinfo --ib-dev="$RDMABLK_TEST_DEVICE")
   expect_equal "inside" 1 "$RDMABLK_IN_VM"
   expect_match "devices" "$RDMABLK_TEST_DEVICE" "$(ibv_devices)"
-  expect_match "port" PORT_ACTIVE "$(ibv_devinfo --ib-dev="$RDMABLK_TEST_DEVICE")"
+  expect_match "transport" "transport:.*$transport" "$info"
+  expect_match "port" PORT_ACTIVE "$info"
   expect_match "address" "inet $RDMABLK_TEST_ADDRESS" "$(ip address)"
 }
 

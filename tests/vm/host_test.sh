@@ -7,7 +7,8 @@ set -euo pipefail
 
 # shellcheck source=tests/vm/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-vm=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/scripts/vm
+# Ends with this script, however that ends.
+vm=(setpriv --pdeathsig TERM "$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/scripts/vm" --timeout 60)
 
 # The jobs' directories and console logs go where they can be counted.
 TMPDIR=$(mktemp -d /tmp/rdmablk-vm-test.XXXXXX)
@@ -17,7 +18,7 @@ trap 'rm -rf "$TMPDIR"' EXIT
 # run ARGUMENT...: runs scripts/vm; sets status, out and err.
 run() {
   status=0
-  "$vm" "$@" >"$TMPDIR/out" 2>"$TMPDIR/err" || status=$?
+  "${vm[@]}" "$@" >"$TMPDIR/out" 2>"$TMPDIR/err" || status=$?
   out=$(<"$TMPDIR/out")
   err=$(<"$TMPDIR/err")
   rm "$TMPDIR/out" "$TMPDIR/err"
@@ -79,7 +80,7 @@ test_signal_status() {
 test_output_is_complete() {
   local expected actual
   expected=$(seq 1 300000 | cksum)
-  actual=$("$vm" seq 1 300000 | cksum)
+  actual=$("${vm[@]}" seq 1 300000 | cksum)
   expect_equal "checksum of stdout" "$expected" "$actual"
 }
 
@@ -87,7 +88,7 @@ test_output_is_complete() {
 test_output_is_live() {
   mkdir "$TMPDIR/share"
   mkfifo "$TMPDIR/output"
-  "$vm" --share "$TMPDIR/share" bash -c '
+  "${vm[@]}" --share "$TMPDIR/share" bash -c '
     echo first
     until [[ -e $0/seen ]]; do sleep 0.05; done
     echo second' "$TMPDIR/share" >"$TMPDIR/output" &
@@ -148,7 +149,7 @@ test_panic() {
 # interrupt_with SIGNAL: while a command runs.
 interrupt_with() {
   mkfifo "$TMPDIR/output"
-  "$vm" bash -c 'echo running; exec sleep 1000' >"$TMPDIR/output" 2>/dev/null &
+  "${vm[@]}" bash -c 'echo running; exec sleep 1000' >"$TMPDIR/output" 2>/dev/null &
   local line
   read -r line <"$TMPDIR/output"
   rm "$TMPDIR/output"
@@ -176,7 +177,7 @@ test_parallel() {
   local -a jobs=()
   local number
   for number in 11 12 13; do
-    "$vm" bash -c "exit $number" &
+    "${vm[@]}" bash -c "exit $number" &
     jobs+=("$!")
   done
   for number in 11 12 13; do

@@ -93,11 +93,11 @@ int listen(Id& id, int backlog) {
 
 using namespace softverbs::cm;
 
-SOFTVERBS_CM_API int rdma_bind_addr(rdma_cm_id* id, sockaddr* addr) {
+SOFTVERBS_EXPORT int rdma_bind_addr(rdma_cm_id* id, sockaddr* addr) {
   return guarded([&] { return bind_address(Id::of(id), addr); });
 }
 
-SOFTVERBS_CM_API int rdma_resolve_addr(rdma_cm_id* id, sockaddr* src_addr, sockaddr* dst_addr,
+SOFTVERBS_EXPORT int rdma_resolve_addr(rdma_cm_id* id, sockaddr* src_addr, sockaddr* dst_addr,
                                        int /*timeout_ms*/) {
   return guarded([&] {
     const int result = start_resolving(Id::of(id), src_addr, dst_addr);
@@ -105,13 +105,13 @@ SOFTVERBS_CM_API int rdma_resolve_addr(rdma_cm_id* id, sockaddr* src_addr, socka
   });
 }
 
-SOFTVERBS_CM_API int rdma_resolve_route(rdma_cm_id* id, int /*timeout_ms*/) {
+SOFTVERBS_EXPORT int rdma_resolve_route(rdma_cm_id* id, int /*timeout_ms*/) {
   return guarded([&] {
     const int result = start_routing(Id::of(id));
     return result != 0 ? result : complete_synchronous_call(Id::of(id));
   });
 }
 
-SOFTVERBS_CM_API int rdma_listen(rdma_cm_id* id, int backlog) {
+SOFTVERBS_EXPORT int rdma_listen(rdma_cm_id* id, int backlog) {
   return guarded([&] { return listen(Id::of(id), backlog); });
 }

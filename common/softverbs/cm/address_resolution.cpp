@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "common/softverbs/cm/unique_fd.h"
+#include "common/softverbs/file_descriptor.h"
 
 namespace softverbs::cm {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 // A datagram socket that is connected sends nothing, but the kernel routes it: that refuses
 // broadcast addresses and chooses the source.
 int route(const SocketAddress& destination, SocketAddress& source) {
-  const UniqueFd probe(::socket(destination.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const FileDescriptor probe(::socket(destination.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!probe) return -errno;
   SocketAddress target = destination;
   target.set_port(9);
@@ -26,7 +26,7 @@ int route(const SocketAddress& destination, SocketAddress& source) {
 }
 
 bool can_bind(const SocketAddress& address) {
-  const UniqueFd probe(::socket(address.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const FileDescriptor probe(::socket(address.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
   SocketAddress any_port = address;
   any_port.set_port(0);
   return probe && ::bind(probe.get(), any_port.get(), any_port.size()) == 0;

@@ -121,12 +121,12 @@ int resolve(const char* node, const char* service, const rdma_addrinfo* hints,
 
 using namespace softverbs::cm;
 
-SOFTVERBS_CM_API int rdma_getaddrinfo(const char* node, const char* service,
+SOFTVERBS_EXPORT int rdma_getaddrinfo(const char* node, const char* service,
                                       const rdma_addrinfo* hints, rdma_addrinfo** res) {
   if (res == nullptr) return fail(EINVAL);
   return guarded([&] { return resolve(node, service, hints, res); });
 }
 
-SOFTVERBS_CM_API void rdma_freeaddrinfo(rdma_addrinfo* res) {
+SOFTVERBS_EXPORT void rdma_freeaddrinfo(rdma_addrinfo* res) {
   const Result owned(res);
 }

@@ -4,8 +4,7 @@
 #include <new>
 #include <system_error>
 
-/// Marks a definition that answers a public function of librdmacm. Everything else stays hidden.
-#define SOFTVERBS_CM_API extern "C" __attribute__((visibility("default")))
+#include "common/softverbs/export.h"
 
 namespace softverbs::cm {
 

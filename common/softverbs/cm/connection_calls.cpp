@@ -176,46 +176,46 @@ int init_qp_attributes(Id& id, ibv_qp_attr& attr, int& mask) {
 
 using namespace softverbs::cm;
 
-SOFTVERBS_CM_API int rdma_connect(rdma_cm_id* id, rdma_conn_param* conn_param) {
+SOFTVERBS_EXPORT int rdma_connect(rdma_cm_id* id, rdma_conn_param* conn_param) {
   return guarded([&] {
     const int result = start_connecting(Id::of(id), conn_param);
     return result != 0 ? result : complete_synchronous_call(Id::of(id));
   });
 }
 
-SOFTVERBS_CM_API int rdma_accept(rdma_cm_id* id, rdma_conn_param* conn_param) {
+SOFTVERBS_EXPORT int rdma_accept(rdma_cm_id* id, rdma_conn_param* conn_param) {
   return guarded([&] {
     const int result = accept(Id::of(id), conn_param);
     return result != 0 ? result : complete_synchronous_call(Id::of(id));
   });
 }
 
-SOFTVERBS_CM_API int rdma_reject(rdma_cm_id* id, const void* private_data,
+SOFTVERBS_EXPORT int rdma_reject(rdma_cm_id* id, const void* private_data,
                                  uint8_t private_data_len) {
   return guarded([&] { return reject(Id::of(id), private_data, private_data_len); });
 }
 
-SOFTVERBS_CM_API int rdma_reject_ece(rdma_cm_id* id, const void* private_data,
+SOFTVERBS_EXPORT int rdma_reject_ece(rdma_cm_id* id, const void* private_data,
                                      uint8_t private_data_len) {
   return rdma_reject(id, private_data, private_data_len);
 }
 
-SOFTVERBS_CM_API int rdma_disconnect(rdma_cm_id* id) {
+SOFTVERBS_EXPORT int rdma_disconnect(rdma_cm_id* id) {
   return guarded([&] {
     const int result = start_disconnecting(Id::of(id));
     return result != 0 ? result : complete_synchronous_call(Id::of(id));
   });
 }
 
-SOFTVERBS_CM_API int rdma_establish(rdma_cm_id* id) {
+SOFTVERBS_EXPORT int rdma_establish(rdma_cm_id* id) {
   return guarded([&] { return establish(Id::of(id)); });
 }
 
-SOFTVERBS_CM_API int rdma_notify(rdma_cm_id* id, ibv_event_type event) {
+SOFTVERBS_EXPORT int rdma_notify(rdma_cm_id* id, ibv_event_type event) {
   return guarded([&] { return notify(Id::of(id), event); });
 }
 
-SOFTVERBS_CM_API int rdma_init_qp_attr(rdma_cm_id* id, ibv_qp_attr* qp_attr, int* qp_attr_mask) {
+SOFTVERBS_EXPORT int rdma_init_qp_attr(rdma_cm_id* id, ibv_qp_attr* qp_attr, int* qp_attr_mask) {
   if (qp_attr == nullptr || qp_attr_mask == nullptr) return fail(EINVAL);
   return guarded([&] { return init_qp_attributes(Id::of(id), *qp_attr, *qp_attr_mask); });
 }

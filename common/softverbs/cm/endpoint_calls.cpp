@@ -85,19 +85,19 @@ int get_request(Id& listener, rdma_cm_id** taken) {
 
 using namespace softverbs::cm;
 
-SOFTVERBS_CM_API int rdma_create_ep(rdma_cm_id** id, rdma_addrinfo* res, ibv_pd* pd,
+SOFTVERBS_EXPORT int rdma_create_ep(rdma_cm_id** id, rdma_addrinfo* res, ibv_pd* pd,
                                     ibv_qp_init_attr* qp_init_attr) {
   if (id == nullptr || res == nullptr) return fail(EINVAL);
   return guarded([&] { return create_endpoint(id, *res, pd, qp_init_attr); });
 }
 
-SOFTVERBS_CM_API void rdma_destroy_ep(rdma_cm_id* id) {
+SOFTVERBS_EXPORT void rdma_destroy_ep(rdma_cm_id* id) {
   if (id->qp != nullptr) rdma_destroy_qp(id);
   if (id->srq != nullptr) rdma_destroy_srq(id);
   rdma_destroy_id(id);
 }
 
-SOFTVERBS_CM_API int rdma_get_request(rdma_cm_id* listen, rdma_cm_id** id) {
+SOFTVERBS_EXPORT int rdma_get_request(rdma_cm_id* listen, rdma_cm_id** id) {
   if (id == nullptr) return fail(EINVAL);
   return guarded([&] { return get_request(Id::of(listen), id); });
 }

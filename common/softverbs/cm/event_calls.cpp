@@ -144,7 +144,7 @@ void make_synchronous(Id& id) {
 
 using namespace softverbs::cm;
 
-SOFTVERBS_CM_API rdma_event_channel* rdma_create_event_channel() {
+SOFTVERBS_EXPORT rdma_event_channel* rdma_create_event_channel() {
   EventChannel* channel = nullptr;
   guarded([&] {
     Process::get();  // fails where there is no device
@@ -154,7 +154,7 @@ SOFTVERBS_CM_API rdma_event_channel* rdma_create_event_channel() {
   return channel;
 }
 
-SOFTVERBS_CM_API void rdma_destroy_event_channel(rdma_event_channel* channel) {
+SOFTVERBS_EXPORT void rdma_destroy_event_channel(rdma_event_channel* channel) {
   Process& process = Process::get();
   const Lock lock(process.mutex);
   const std::unique_ptr<EventChannel> owned(static_cast<EventChannel*>(channel));
@@ -169,18 +169,18 @@ SOFTVERBS_CM_API void rdma_destroy_event_channel(rdma_event_channel* channel) {
   }
 }
 
-SOFTVERBS_CM_API int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
+SOFTVERBS_EXPORT int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {
   if (channel == nullptr || event == nullptr) return fail(EINVAL);
   return guarded([&] { return get_event(*static_cast<EventChannel*>(channel), event); });
 }
 
-SOFTVERBS_CM_API int rdma_ack_cm_event(rdma_cm_event* event) {
+SOFTVERBS_EXPORT int rdma_ack_cm_event(rdma_cm_event* event) {
   if (event == nullptr) return fail(EINVAL);
   acknowledge(event);
   return 0;
 }
 
-SOFTVERBS_CM_API const char* rdma_event_str(rdma_cm_event_type event) {
+SOFTVERBS_EXPORT const char* rdma_event_str(rdma_cm_event_type event) {
   switch (event) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:
       return "RDMA_CM_EVENT_ADDR_RESOLVED";

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "common/softverbs/cm/event.h"
-#include "common/softverbs/cm/unique_fd.h"
+#include "common/softverbs/file_descriptor.h"
 
 namespace softverbs::cm {
 
@@ -32,7 +32,7 @@ class EventChannel : public rdma_event_channel {
   void mark_readable() const;
   void mark_empty() const;
 
-  UniqueFd descriptor_;
+  FileDescriptor descriptor_;
   std::deque<std::unique_ptr<Event>> queue_;
 };
 

@@ -60,7 +60,7 @@ struct LinkAttributes {
 
 /// A socket that came to a listener and has not said yet what it wants.
 struct Caller {
-  UniqueFd socket;
+  FileDescriptor socket;
   ProgressThread::Token watch = 0;
 };
 
@@ -122,7 +122,7 @@ class Id : public rdma_cm_id {
   SocketAddress source;
   std::optional<SocketAddress> destination;
   const Device* device = nullptr;
-  UniqueFd socket;
+  FileDescriptor socket;
   LinkAttributes attributes;
   /// What this end asks for, as the user's last connect or accept said.
   uint8_t responder_resources = 0;

@@ -127,34 +127,34 @@ int set_option(Id& id, int level, int name, const void* data, size_t size) {
 
 using namespace softverbs::cm;
 
-SOFTVERBS_CM_API int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
+SOFTVERBS_EXPORT int rdma_create_id(rdma_event_channel* channel, rdma_cm_id** id, void* context,
                                     rdma_port_space ps) {
   if (id == nullptr) return fail(EINVAL);
   return guarded([&] { return create_id(channel, id, context, ps); });
 }
 
-SOFTVERBS_CM_API int rdma_destroy_id(rdma_cm_id* id) {
+SOFTVERBS_EXPORT int rdma_destroy_id(rdma_cm_id* id) {
   return guarded([&] {
     destroy_id(Id::of(id));
     return 0;
   });
 }
 
-SOFTVERBS_CM_API int rdma_migrate_id(rdma_cm_id* id, rdma_event_channel* channel) {
+SOFTVERBS_EXPORT int rdma_migrate_id(rdma_cm_id* id, rdma_event_channel* channel) {
   return guarded([&] { return migrate_id(Id::of(id), static_cast<EventChannel*>(channel)); });
 }
 
-SOFTVERBS_CM_API int rdma_set_option(rdma_cm_id* id, int level, int optname, void* optval,
+SOFTVERBS_EXPORT int rdma_set_option(rdma_cm_id* id, int level, int optname, void* optval,
                                      size_t optlen) {
   return guarded([&] { return set_option(Id::of(id), level, optname, optval, optlen); });
 }
 
-SOFTVERBS_CM_API __be16 rdma_get_src_port(rdma_cm_id* id) {
+SOFTVERBS_EXPORT __be16 rdma_get_src_port(rdma_cm_id* id) {
   const auto address = SocketAddress::from(&id->route.addr.src_addr);
   return htons(address ? address->port() : 0);
 }
 
-SOFTVERBS_CM_API __be16 rdma_get_dst_port(rdma_cm_id* id) {
+SOFTVERBS_EXPORT __be16 rdma_get_dst_port(rdma_cm_id* id) {
   const auto address = SocketAddress::from(&id->route.addr.dst_addr);
   return htons(address ? address->port() : 0);
 }

@@ -25,7 +25,7 @@ void refuse(int socket, int reason) {
   send_message(socket, reject);
 }
 
-std::unique_ptr<Id> make_request_id(Id& listener, const Message& request, UniqueFd socket) {
+std::unique_ptr<Id> make_request_id(Id& listener, const Message& request, FileDescriptor socket) {
   auto id = std::make_unique<Id>(*listener.home, listener.context, listener.ps);
   id->reported = false;
   id->state = IdState::kConnect;
@@ -41,7 +41,7 @@ std::unique_ptr<Id> make_request_id(Id& listener, const Message& request, Unique
   return id;
 }
 
-void on_request(Id& listener, const Message& request, UniqueFd socket) {
+void on_request(Id& listener, const Message& request, FileDescriptor socket) {
   const auto destination = to_address(request.destination);
   if (!to_address(request.source) || !destination || destination->is_wildcard()) return;
   if (listener.home == nullptr || listener.backlog == 0) {
@@ -65,7 +65,7 @@ void on_caller_readable(Id& listener, int fd) {
   if (result == ReceiveResult::kNothing) return;
   auto found = listener.callers.find(fd);
   Process::get().progress.unwatch(found->second.watch, fd);
-  UniqueFd socket = std::move(found->second.socket);
+  FileDescriptor socket = std::move(found->second.socket);
   listener.callers.erase(found);
   if (result != ReceiveResult::kMessage || message.kind != MessageKind::kRequest) return;
   try {
@@ -83,7 +83,7 @@ void pause(Id& listener) {
 
 void on_callers(Id& listener) {
   for (;;) {
-    UniqueFd socket(
+    FileDescriptor socket(
         ::accept4(listener.socket.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket) {
       if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) pause(listener);

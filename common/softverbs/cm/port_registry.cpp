@@ -59,8 +59,8 @@ struct AbstractAddress {
   [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
 };
 
-int bind_name(const std::string& name, UniqueFd& socket) {
-  UniqueFd fresh(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+int bind_name(const std::string& name, FileDescriptor& socket) {
+  FileDescriptor fresh(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fresh) return -errno;
   const AbstractAddress address(name);
   if (::bind(fresh.get(), address.get(), address.length) != 0) return -errno;
@@ -70,7 +70,7 @@ int bind_name(const std::string& name, UniqueFd& socket) {
 
 std::string read_socket_table() {
   std::string text;
-  const UniqueFd file(::open("/proc/self/net/unix", O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(::open("/proc/self/net/unix", O_RDONLY | O_CLOEXEC));
   if (!file) return text;
   std::array<char, 65536> part;
   for (;;) {
@@ -139,9 +139,9 @@ int check_conflicts(const PortClaim& claim, bool reuse, const std::string& own_n
   return 0;
 }
 
-int bind_exact_port(const PortClaim& claim, UniqueFd& socket) {
+int bind_exact_port(const PortClaim& claim, FileDescriptor& socket) {
   const std::string name = bound_name(claim);
-  UniqueFd fresh;
+  FileDescriptor fresh;
   int error = bind_name(name, fresh);
   if (error == -EADDRINUSE && claim.address.is_wildcard()) error = -EADDRNOTAVAIL;
   if (error == 0) error = check_conflicts(claim, claim.reuse, name);
@@ -159,7 +159,7 @@ bool may_bind_privileged_ports() {
 
 }  // namespace
 
-int bind_port(PortClaim& claim, UniqueFd& socket) {
+int bind_port(PortClaim& claim, FileDescriptor& socket) {
   if (claim.address.port() != 0) {
     if (claim.address.port() < kFirstUnprivileged && !may_bind_privileged_ports()) return -EACCES;
     return bind_exact_port(claim, socket);
@@ -179,7 +179,7 @@ int bind_port(PortClaim& claim, UniqueFd& socket) {
   return error;
 }
 
-int listen_on_port(const PortClaim& claim, UniqueFd& socket) {
+int listen_on_port(const PortClaim& claim, FileDescriptor& socket) {
   if (claim.reuse) {
     sockaddr_un own{};
     socklen_t length = sizeof(own);
@@ -187,7 +187,7 @@ int listen_on_port(const PortClaim& claim, UniqueFd& socket) {
     const std::string name(&own.sun_path[1], length - offsetof(sockaddr_un, sun_path) - 1);
     if (const int error = check_conflicts(claim, false, name); error != 0) return error;
   }
-  UniqueFd listening;
+  FileDescriptor listening;
   const std::string name =
       listening_name(claim.port_space, claim.address.port(), claim.one_family, claim.address);
   if (const int error = bind_name(name, listening); error != 0) return error;

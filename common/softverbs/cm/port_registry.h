@@ -3,7 +3,7 @@
 #include <rdma/rdma_cma.h>
 
 #include "common/softverbs/cm/socket_address.h"
-#include "common/softverbs/cm/unique_fd.h"
+#include "common/softverbs/file_descriptor.h"
 
 namespace softverbs::cm {
 
@@ -30,12 +30,12 @@ struct PortClaim {
 /// @param claim its port is filled in where it was 0.
 /// @param socket becomes the socket that holds the port; it can be connected.
 /// @return 0 or a negative errno value (-EACCES: a port below 1024 without the privilege).
-int bind_port(PortClaim& claim, UniqueFd& socket);
+int bind_port(PortClaim& claim, FileDescriptor& socket);
 
 /// Turns a bound port into a listening one.
 /// @param socket the one bind_port() gave; replaced by the listening socket.
 /// @return 0 or a negative errno value.
-int listen_on_port(const PortClaim& claim, UniqueFd& socket);
+int listen_on_port(const PortClaim& claim, FileDescriptor& socket);
 
 /// Connects a bound socket to whoever listens for `destination`: the exact address goes before
 /// the wildcard.

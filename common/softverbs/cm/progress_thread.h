@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/softverbs/cm/unique_fd.h"
+#include "common/softverbs/file_descriptor.h"
 
 namespace softverbs::cm {
 
@@ -51,8 +51,8 @@ class ProgressThread {
   void wake() const;
 
   std::mutex& mutex_;
-  UniqueFd epoll_;
-  UniqueFd wakeup_;
+  FileDescriptor epoll_;
+  FileDescriptor wakeup_;
   Token next_token_ = 1;
   std::unordered_map<Token, Callback> watches_;
   std::vector<Callback> deferred_;

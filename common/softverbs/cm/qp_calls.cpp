@@ -114,11 +114,11 @@ int list_devices(ibv_context**& list, int* count) {
 
 using namespace softverbs::cm;
 
-SOFTVERBS_CM_API int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* qp_init_attr) {
+SOFTVERBS_EXPORT int rdma_create_qp_ex(rdma_cm_id* id, ibv_qp_init_attr_ex* qp_init_attr) {
   return guarded([&] { return create_qp(Id::of(id), *qp_init_attr); });
 }
 
-SOFTVERBS_CM_API int rdma_create_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr* qp_init_attr) {
+SOFTVERBS_EXPORT int rdma_create_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr* qp_init_attr) {
   ibv_qp_init_attr_ex extended{};
   std::memcpy(&extended, qp_init_attr, sizeof(*qp_init_attr));
   extended.comp_mask = IBV_QP_INIT_ATTR_PD;
@@ -128,17 +128,17 @@ SOFTVERBS_CM_API int rdma_create_qp(rdma_cm_id* id, ibv_pd* pd, ibv_qp_init_attr
   return result;
 }
 
-SOFTVERBS_CM_API void rdma_destroy_qp(rdma_cm_id* id) {
+SOFTVERBS_EXPORT void rdma_destroy_qp(rdma_cm_id* id) {
   if (id->qp != nullptr) ibv_destroy_qp(id->qp);
   id->qp = nullptr;
   destroy_completion_queues(*id);
 }
 
-SOFTVERBS_CM_API int rdma_create_srq_ex(rdma_cm_id* id, ibv_srq_init_attr_ex* attr) {
+SOFTVERBS_EXPORT int rdma_create_srq_ex(rdma_cm_id* id, ibv_srq_init_attr_ex* attr) {
   return guarded([&] { return create_srq(Id::of(id), *attr); });
 }
 
-SOFTVERBS_CM_API int rdma_create_srq(rdma_cm_id* id, ibv_pd* pd, ibv_srq_init_attr* attr) {
+SOFTVERBS_EXPORT int rdma_create_srq(rdma_cm_id* id, ibv_pd* pd, ibv_srq_init_attr* attr) {
   ibv_srq_init_attr_ex extended{};
   extended.srq_context = attr->srq_context;
   extended.attr = attr->attr;
@@ -149,12 +149,12 @@ SOFTVERBS_CM_API int rdma_create_srq(rdma_cm_id* id, ibv_pd* pd, ibv_srq_init_at
   return result;
 }
 
-SOFTVERBS_CM_API void rdma_destroy_srq(rdma_cm_id* id) {
+SOFTVERBS_EXPORT void rdma_destroy_srq(rdma_cm_id* id) {
   if (id->srq != nullptr) ibv_destroy_srq(id->srq);
   id->srq = nullptr;
 }
 
-SOFTVERBS_CM_API ibv_context** rdma_get_devices(int* num_devices) {
+SOFTVERBS_EXPORT ibv_context** rdma_get_devices(int* num_devices) {
   ibv_context** list = nullptr;
   if (guarded([&] { return list_devices(list, num_devices); }) != 0 && num_devices != nullptr) {
     *num_devices = 0;
@@ -162,6 +162,6 @@ SOFTVERBS_CM_API ibv_context** rdma_get_devices(int* num_devices) {
   return list;
 }
 
-SOFTVERBS_CM_API void rdma_free_devices(ibv_context** list) {
+SOFTVERBS_EXPORT void rdma_free_devices(ibv_context** list) {
   std::free(list);
 }

@@ -9,16 +9,20 @@
 #include "common/softverbs/verbs/context.h"
 #include "common/softverbs/verbs/limits.h"
 #include "common/softverbs/verbs/process.h"
+#include "common/softverbs/verbs/service.h"
 
 namespace softverbs {
 
 CompletionQueue::CompletionQueue(ibv_context* context_of, int size, void* cq_context_of,
                                  CompletionChannel* channel_of)
-    : ibv_cq{}, channel_(channel_of), ring_(static_cast<size_t>(size)) {
+    : ibv_cq{},
+      process_(Context::from(context_of)->process()),
+      channel_(channel_of),
+      ring_(static_cast<size_t>(size)) {
   context = context_of;
   channel = channel_of;
   cq_context = cq_context_of;
-  handle = Context::from(context_of)->process().next_handle();
+  handle = process_.next_handle();
   cqe = size;
   pthread_mutex_init(&mutex, nullptr);
   pthread_cond_init(&cond, nullptr);
@@ -49,7 +53,8 @@ bool CompletionQueue::push(const Completion& completion, bool solicited) {
   }
   ring_[(head_ + count) % ring_.size()] = completion;
   count_.store(count + 1, std::memory_order_release);
-  const bool wanted = armed_ == Armed::kAny || (armed_ == Armed::kSolicited && solicited);
+  const Armed armed = armed_.load(std::memory_order_relaxed);
+  const bool wanted = armed == Armed::kAny || (armed == Armed::kSolicited && solicited);
   if (wanted && channel_ != nullptr) {
     armed_ = Armed::kNo;
     channel_->events.push(this);
@@ -58,6 +63,14 @@ bool CompletionQueue::push(const Completion& completion, bool solicited) {
 }
 
 int CompletionQueue::poll(int count, ibv_wc* completions) {
+  const int taken = take(count, completions);
+  if (taken != 0 || process_.inherited()) return taken;
+  // Who armed the queue polls once more and then sleeps.
+  process_.service().progress(armed_.load(std::memory_order_relaxed) == Armed::kNo);
+  return take(count, completions);
+}
+
+int CompletionQueue::take(int count, ibv_wc* completions) {
   if (count_.load(std::memory_order_acquire) == 0) return 0;
   std::lock_guard lock(mutex_);
   size_t left = count_.load(std::memory_order_relaxed);
@@ -73,10 +86,11 @@ int CompletionQueue::poll(int count, ibv_wc* completions) {
 }
 
 int CompletionQueue::request_notification(bool solicited_only) {
+  process_.service().polling_ended();
   std::lock_guard lock(mutex_);
   if (!solicited_only) {
     armed_ = Armed::kAny;
-  } else if (armed_ == Armed::kNo) {
+  } else if (armed_.load(std::memory_order_relaxed) == Armed::kNo) {
     armed_ = Armed::kSolicited;
   }
   return 0;

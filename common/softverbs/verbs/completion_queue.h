@@ -10,6 +10,7 @@
 namespace softverbs {
 
 struct CompletionChannel;
+class Process;
 
 /// A completion and what polling it frees.
 struct Completion {
@@ -53,12 +54,15 @@ class CompletionQueue : public ibv_cq {
  private:
   enum class Armed { kNo, kSolicited, kAny };
 
+  int take(int count, ibv_wc* completions);
+
+  Process& process_;
   CompletionChannel* channel_;
   std::mutex mutex_;
   std::vector<Completion> ring_;
   size_t head_ = 0;
   std::atomic<size_t> count_{0};
-  Armed armed_ = Armed::kNo;
+  std::atomic<Armed> armed_{Armed::kNo};  ///< Changes under the lock.
   bool overrun_ = false;
 };
 

@@ -18,10 +18,6 @@ namespace {
 /// So many messages are taken from a connection before others have their turn.
 constexpr int kMessagesPerTurn = 64;
 
-bool cumulative(MessageType type) {
-  return type == MessageType::kSend || type == MessageType::kWriteImm;
-}
-
 }  // namespace
 
 Connection::Connection(Process& process, Service& service, FileDescriptor fd)
@@ -51,7 +47,6 @@ void Connection::receive() {
     std::memcpy(&request, buffer_.data(), sizeof request);
     handle(request, buffer_.data() + sizeof request);
   }
-  flush_acknowledgement();
 }
 
 bool Connection::greet(const char* data, size_t length) {
@@ -79,34 +74,15 @@ bool Connection::greet(const char* data, size_t length) {
 }
 
 void Connection::handle(const Message& request, const char* payload) {
-  std::optional<Message> answer;
-  {
-    const auto lock = process_.queue_pairs().lock();
-    if (QueuePair* queue_pair = process_.queue_pairs().find(request.dest_qpn)) {
-      answer = queue_pair->on_request(token_, request, payload, answer_);
-    } else {
-      answer = Responder::answer(request, ReplyStatus::kGone);
-    }
-  }
-  if (!answer) return;
-  const bool same = acknowledgement_ && acknowledgement_->dest_qpn == answer->dest_qpn &&
-                    acknowledgement_->epoch == answer->epoch;
-  if (!same || !cumulative(request.type)) flush_acknowledgement();
-  if (answer->status == ReplyStatus::kDone && cumulative(request.type)) {
-    acknowledgement_ = answer;
+  const auto lock = process_.queue_pairs().lock();
+  if (QueuePair* queue_pair = process_.queue_pairs().find(request.dest_qpn)) {
+    queue_pair->on_request(*this, request, payload);
   } else {
-    flush_acknowledgement();
-    send(*answer, answer_.data());
+    reply(Responder::answer(request, ReplyStatus::kGone), nullptr);
   }
 }
 
-void Connection::flush_acknowledgement() {
-  if (!acknowledgement_) return;
-  send(*acknowledgement_, nullptr);
-  acknowledgement_.reset();
-}
-
-void Connection::send(const Message& reply, const char* payload) {
+void Connection::reply(const Message& reply, const char* payload) {
   std::array<iovec, 2> data{iovec{const_cast<Message*>(&reply), sizeof reply},
                             iovec{const_cast<char*>(payload), reply.payload}};
   msghdr header{};

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <deque>
-#include <optional>
 #include <vector>
 
 #include "common/softverbs/file_descriptor.h"
@@ -13,8 +12,8 @@ namespace softverbs {
 class Process;
 class Service;
 
-/// A connection that a peer opened to this process: requests come in, replies go out. Only the
-/// service thread touches it.
+/// A connection that a peer opened to this process: requests come in, replies go out. Used under
+/// the progress lock only.
 class Connection : public EventHandler {
  public:
   Connection(Process& process, Service& service, FileDescriptor fd);
@@ -25,20 +24,21 @@ class Connection : public EventHandler {
 
   void on_events(uint32_t events) override;
 
+  /// Sends a reply, now or when the peer takes it. `payload` has `reply.payload` bytes.
+  void reply(const Message& reply, const char* payload);
+  /// Room for the payload of a reply.
+  std::vector<char>& answer_buffer() { return answer_; }
+
  private:
   void receive();
   bool greet(const char* data, size_t length);
   void handle(const Message& request, const char* payload);
-  void flush_acknowledgement();
-  void send(const Message& reply, const char* payload);
   void send_backlog();
 
   Process& process_;
   Service& service_;
   FileDescriptor fd_;
   uint64_t token_ = 0;
-  /// A positive reply that a later one of the same queue pair may make needless.
-  std::optional<Message> acknowledgement_;
   std::deque<std::vector<char>> backlog_;
   std::vector<char> buffer_;
   std::vector<char> answer_;

@@ -60,15 +60,16 @@ int populate(uint64_t address, size_t length, bool writable) {
   const uint64_t start = first_page(address) * page_size();
   const uint64_t bytes = page_count(address, length) * page_size();
   void* memory = reinterpret_cast<void*>(start);
-  int result = 0;
-  do {
-    result = madvise(memory, bytes, writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
-  } while (result != 0 && (errno == EINTR || errno == EAGAIN));
-  if (result == 0) return 0;
-  if (errno != EINVAL) return EFAULT;
-  // A kernel before 5.14, or device memory: at least it must be mapped.
-  std::vector<unsigned char> resident(page_count(address, length));
-  return mincore(memory, bytes, resident.data()) == 0 ? 0 : EFAULT;
+  const int advice = writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
+  if (madvise(memory, 0, advice) != 0) {
+    // A kernel before 5.14 does not know the advice; at least the range must be mapped.
+    std::vector<unsigned char> resident(page_count(address, length));
+    return mincore(memory, bytes, resident.data()) == 0 ? 0 : EFAULT;
+  }
+  while (madvise(memory, bytes, advice) != 0) {
+    if (errno != EINTR && errno != EAGAIN) return EFAULT;
+  }
+  return 0;
 }
 
 }  // namespace softverbs

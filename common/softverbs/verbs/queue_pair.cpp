@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "common/softverbs/verbs/completion_queue.h"
+#include "common/softverbs/verbs/connection.h"
 #include "common/softverbs/verbs/context.h"
 #include "common/softverbs/verbs/process.h"
 #include "common/softverbs/verbs/protection_domain.h"
@@ -140,7 +141,6 @@ void QueuePair::report(ibv_event_type type) {
 }
 
 void QueuePair::enter_error_holding_send() {
-  if (state() == IBV_QPS_ERR) return;
   slot_.state.store(IBV_QPS_ERR);
   if (overrun_.exchange(false)) report(IBV_EVENT_QP_FATAL);
   requester_.flush();
@@ -190,18 +190,26 @@ void QueuePair::withdraw() {
   pthread_mutex_unlock(&mutex);
 }
 
-std::optional<Message> QueuePair::on_request(uint64_t token, const Message& request,
-                                             const char* payload, std::vector<char>& answer) {
+void QueuePair::on_request(Connection& connection, const Message& request, const char* payload) {
   Responder::Result result;
   {
     std::lock_guard lock(receive_mutex_);
     const ibv_qp_state now = state();
-    if (now == IBV_QPS_ERR) return Responder::answer(request, ReplyStatus::kGone);
     const bool connected = now != IBV_QPS_RESET && now != IBV_QPS_INIT &&
                            slot_.dest_qpn.load() == request.source_qpn &&
-                           slot_.dest_token.load() == token && slot_.rq_psn.load() == request.psn;
-    if (!connected) return Responder::answer(request, ReplyStatus::kNotReady);
+                           slot_.dest_token.load() == connection.token() &&
+                           slot_.rq_psn.load() == request.psn;
+    if (now == IBV_QPS_ERR || !connected) {
+      const bool gone = now == IBV_QPS_ERR;
+      const auto status = gone ? ReplyStatus::kGone : ReplyStatus::kNotReady;
+      return connection.reply(Responder::answer(request, status), nullptr);
+    }
+    std::vector<char>& answer = connection.answer_buffer();
     result = responder_.handle(request, payload, answer);
+    // First the state, then the answer, then what the program sees: it may exit at once.
+    if (result.fails) slot_.state.store(IBV_QPS_ERR);
+    if (result.reply) connection.reply(*result.reply, answer.data());
+    if (result.completion) complete_receive(*result.completion, result.solicited);
     if (now == IBV_QPS_RTR && result.reply && !established_) {
       established_ = true;
       report(IBV_EVENT_COMM_EST);
@@ -209,7 +217,6 @@ std::optional<Message> QueuePair::on_request(uint64_t token, const Message& requ
   }
   if (result.event) report(*result.event);
   if (result.fails || overrun_.load()) enter_error();
-  return result.reply;
 }
 
 void QueuePair::on_reply(const Message& reply, const char* payload) {

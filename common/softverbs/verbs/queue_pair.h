@@ -16,6 +16,7 @@
 
 namespace softverbs {
 
+class Connection;
 class Process;
 
 /// What `ibv_create_qp` hands out: a reliable connected queue pair. Its sending half (Requester)
@@ -47,8 +48,7 @@ class QueuePair : public ibv_qp {
   void withdraw();
 
   // For the service thread, under the registry's lock.
-  std::optional<Message> on_request(uint64_t token, const Message& request, const char* payload,
-                                    std::vector<char>& answer);
+  void on_request(Connection& connection, const Message& request, const char* payload);
   void on_reply(const Message& reply, const char* payload);
   void on_timer();
   void on_writable(const Peer& peer);

@@ -223,7 +223,8 @@ bool Requester::start_message(SendRequest& request, const PieceList& pieces) {
     case Peer::Sent::kFull:
       return false;
     case Peer::Sent::kGone:
-      fail(IBV_WC_RETRY_EXC_ERR);
+      // What was sent before may have been answered; that the peer is dead comes after.
+      if (first_ == next_) fail(IBV_WC_RETRY_EXC_ERR);
       return false;
   }
   return false;

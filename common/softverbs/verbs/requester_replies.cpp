@@ -198,7 +198,9 @@ void Requester::on_timer() {
 }
 
 void Requester::on_peer_death() {
-  if (first_ != queue_.posted() && queue_pair_.state() == IBV_QPS_RTS) fail(IBV_WC_RETRY_EXC_ERR);
+  const ibv_qp_state state = queue_pair_.state();
+  const bool waits = state == IBV_QPS_RTS ? first_ != queue_.posted() : !idle();
+  if (waits && (state == IBV_QPS_RTS || state == IBV_QPS_SQD)) fail(IBV_WC_RETRY_EXC_ERR);
 }
 
 void Requester::made_progress() {

@@ -56,7 +56,9 @@ void Responder::reset() {
 
 void Responder::flush() {
   delivering_ = false;
-  while (first_ != queue_.posted()) complete({}, IBV_WC_WR_FLUSH_ERR);
+  while (first_ != queue_.posted()) {
+    queue_pair_.complete_receive(take_first({}, IBV_WC_WR_FLUSH_ERR), true);
+  }
 }
 
 Message Responder::answer(const Message& request, ReplyStatus status) {
@@ -70,7 +72,7 @@ Message Responder::answer(const Message& request, ReplyStatus status) {
   return reply;
 }
 
-Responder::Result Responder::refuse(const Message& request, ReplyStatus status) {
+Responder::Result Responder::respond(const Message& request, ReplyStatus status) {
   Result result;
   result.reply = answer(request, status);
   if (status == ReplyStatus::kInvalid || status == ReplyStatus::kAccess) {
@@ -92,7 +94,7 @@ Responder::Result Responder::handle(const Message& request, const char* payload,
     case MessageType::kCopyRead:
       return serve_copy(request, payload, answer_data);
     case MessageType::kViolation:
-      return refuse(request, request.status);
+      return respond(request, request.status);
     case MessageType::kReply:
       break;
   }
@@ -103,7 +105,7 @@ Responder::Result Responder::deliver(const Message& request, const char* payload
   if (request.msn != expected_msn_) return {};
   if (request.flags & kFirst) {
     if (first_ == queue_.posted()) {
-      Result result = refuse(request, ReplyStatus::kNoReceive);
+      Result result = respond(request, ReplyStatus::kNoReceive);
       result.reply->rnr_timer = queue_pair_.attributes().min_rnr_timer;
       return result;
     }
@@ -112,12 +114,14 @@ Responder::Result Responder::deliver(const Message& request, const char* payload
   }
   if (!delivering_) return {};
   scatter(pieces_.slice(request.offset, request.payload), payload);
+  Result result = respond(request, ReplyStatus::kDone);
   if (request.flags & kLast) {
     delivering_ = false;
     ++expected_msn_;
-    complete(request, IBV_WC_SUCCESS);
+    result.completion = take_first(request, IBV_WC_SUCCESS);
+    result.solicited = (request.flags & kSolicited) != 0;
   }
-  return refuse(request, ReplyStatus::kDone);
+  return result;
 }
 
 Responder::Result Responder::begin_delivery(const Message& request) {
@@ -143,14 +147,15 @@ Responder::Result Responder::begin_delivery(const Message& request) {
 Responder::Result Responder::refuse_delivery(const Message& request, ibv_wc_status local,
                                              ReplyStatus remote) {
   delivering_ = false;
-  complete(request, local);
-  Result result = refuse(request, remote);
+  Result result = respond(request, remote);
+  result.completion = take_first(request, local);
+  result.solicited = true;
   result.fails = true;
   result.event.reset();  // The completion tells.
   return result;
 }
 
-void Responder::complete(const Message& request, ibv_wc_status status) {
+Completion Responder::take_first(const Message& request, ibv_wc_status status) {
   const uint64_t position = first_++;
   Completion completion;
   completion.owner = &queue_pair_;
@@ -167,20 +172,19 @@ void Responder::complete(const Message& request, ibv_wc_status status) {
     completion.wc.wc_flags = IBV_WC_WITH_IMM;
     completion.wc.imm_data = request.immediate;
   }
-  queue_pair_.complete_receive(completion,
-                               status != IBV_WC_SUCCESS || (request.flags & kSolicited));
+  return completion;
 }
 
 Responder::Result Responder::serve_atomic(const Message& request, std::vector<char>&) {
   if (!(queue_pair_.slot().access.load() & IBV_ACCESS_REMOTE_ATOMIC)) {
-    return refuse(request, ReplyStatus::kInvalid);
+    return respond(request, ReplyStatus::kInvalid);
   }
-  if (request.remote_address % kAtomicSize != 0) return refuse(request, ReplyStatus::kInvalid);
+  if (request.remote_address % kAtomicSize != 0) return respond(request, ReplyStatus::kInvalid);
   const BusyWord busy(queue_pair_.slot().busy);
   const auto address =
       translate(queue_pair_.process().table(), request.rkey, request.remote_address, kAtomicSize,
                 queue_pair_.pd->handle, IBV_ACCESS_REMOTE_ATOMIC);
-  if (!address) return refuse(request, ReplyStatus::kAccess);
+  if (!address) return respond(request, ReplyStatus::kAccess);
   std::atomic_ref<uint64_t> value(*reinterpret_cast<uint64_t*>(*address));
   uint64_t before = request.compare_add;
   if (request.flags & kCompareSwap) {
@@ -188,7 +192,7 @@ Responder::Result Responder::serve_atomic(const Message& request, std::vector<ch
   } else {
     before = value.fetch_add(request.compare_add);
   }
-  Result result = refuse(request, ReplyStatus::kDone);
+  Result result = respond(request, ReplyStatus::kDone);
   result.reply->compare_add = before;
   return result;
 }
@@ -198,14 +202,14 @@ Responder::Result Responder::serve_copy(const Message& request, const char* payl
   const bool reads = request.type == MessageType::kCopyRead;
   const unsigned required = reads ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
   if (!(queue_pair_.slot().access.load() & required)) {
-    return refuse(request, ReplyStatus::kInvalid);
+    return respond(request, ReplyStatus::kInvalid);
   }
   const BusyWord busy(queue_pair_.slot().busy);
   const auto address = translate(queue_pair_.process().table(), request.rkey,
                                  request.remote_address + request.offset, request.payload,
                                  queue_pair_.pd->handle, required);
-  if (!address || request.payload > kMaxPayload) return refuse(request, ReplyStatus::kAccess);
-  Result result = refuse(request, ReplyStatus::kDone);
+  if (!address || request.payload > kMaxPayload) return respond(request, ReplyStatus::kAccess);
+  Result result = respond(request, ReplyStatus::kDone);
   if (reads) {
     answer_data.resize(kMaxPayload);
     copy_raw(answer_data.data(), reinterpret_cast<const void*>(*address), request.payload);

@@ -32,6 +32,9 @@ class Responder {
     std::optional<Message> reply;  ///< None: it is out of order and ignored.
     bool fails = false;            ///< The queue pair has to go to the error state.
     std::optional<ibv_event_type> event;
+    /// To be made visible after the reply was sent: a program that has seen its receive may exit.
+    std::optional<Completion> completion;
+    bool solicited = false;
   };
 
   /// \param answer  receives the payload of the reply, if it has one
@@ -45,10 +48,10 @@ class Responder {
   Result deliver(const Message& request, const char* payload);
   Result begin_delivery(const Message& request);
   Result refuse_delivery(const Message& request, ibv_wc_status local, ReplyStatus remote);
-  void complete(const Message& request, ibv_wc_status status);
+  Completion take_first(const Message& request, ibv_wc_status status);
   Result serve_atomic(const Message& request, std::vector<char>& answer);
   Result serve_copy(const Message& request, const char* payload, std::vector<char>& answer);
-  static Result refuse(const Message& request, ReplyStatus status);
+  static Result respond(const Message& request, ReplyStatus status);
 
   QueuePair& queue_pair_;
   WorkQueue<ReceiveRequest> queue_;

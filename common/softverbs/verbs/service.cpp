@@ -1,7 +1,9 @@
 #include "common/softverbs/verbs/service.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
@@ -17,6 +19,10 @@
 
 namespace softverbs {
 namespace {
+
+/// Who has not polled for so long is not polling.
+constexpr auto kPollingPause = std::chrono::microseconds(200);
+constexpr auto kNap = std::chrono::microseconds(300);
 
 /// Calls a function for each event.
 template <typename Function>
@@ -58,6 +64,8 @@ void Service::start() {
   if (started_.load()) return;
   epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
   if (!epoll_) throw std::system_error(errno, std::generic_category(), "creating an epoll set");
+  wake_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake_) throw std::system_error(errno, std::generic_category(), "creating an eventfd");
   timers_ = std::make_unique<TimerQueue>();
   bind_block();
   buffer_.resize(sizeof(Message) + kMaxPayload);
@@ -124,7 +132,10 @@ std::shared_ptr<Peer> Service::resolve(uint32_t qpn) {
     if (events & EPOLLOUT) resume(*raw);
     if (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) receive_replies(*raw);
   });
-  handlers->death = make_handler([this, raw](uint32_t) { bury(*raw); });
+  handlers->death = make_handler([this, raw](uint32_t) {
+    receive_replies(*raw);  // Its last words count.
+    bury(*raw);
+  });
   peer->on_interest = [this, raw, handler = handlers->socket.get()](bool want_write) {
     watch(raw->socket(), EPOLLIN | (want_write ? EPOLLOUT : 0U), *handler, true);
   };
@@ -205,18 +216,61 @@ void Service::resume(Peer& peer) {
 }
 
 void Service::run() {
-  std::array<epoll_event, 64> events;
   for (;;) {
-    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), -1);
-    for (int i = 0; i < count; ++i) {
-      const epoll_event& event = events[static_cast<size_t>(i)];
-      static_cast<EventHandler*>(event.data.ptr)->on_events(event.events);
+    pollfd entry{epoll_.get(), POLLIN, 0};
+    poll(&entry, 1, -1);
+    if (polled_recently()) {
+      nap();
+      continue;
     }
-    closed_connections_.clear();
-    std::vector<Entry> buried;
-    std::lock_guard lock(peers_mutex_);
-    buried.swap(buried_peers_);
+    std::lock_guard lock(progress_mutex_);
+    handle_ready();
   }
+}
+
+void Service::handle_ready() {
+  std::array<epoll_event, 64> events;
+  const int count = epoll_wait(epoll_.get(), events.data(), events.size(), 0);
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events[static_cast<size_t>(i)];
+    static_cast<EventHandler*>(event.data.ptr)->on_events(event.events);
+  }
+  if (count <= 0) return;
+  closed_connections_.clear();
+  std::vector<Entry> buried;
+  std::lock_guard lock(peers_mutex_);
+  buried.swap(buried_peers_);
+}
+
+void Service::progress(bool again) {
+  if (!started_.load(std::memory_order_acquire)) return;
+  if (again) {
+    polled_at_.store(Clock::now().time_since_epoch().count(), std::memory_order_relaxed);
+  }
+  const std::unique_lock lock(progress_mutex_, std::try_to_lock);
+  if (lock) handle_ready();
+}
+
+void Service::polling_ended() {
+  polled_at_.store(0);
+  if (napping_.load()) eventfd_write(wake_.get(), 1);
+}
+
+bool Service::polled_recently() const {
+  const auto now = Clock::now().time_since_epoch();
+  return now - Clock::duration(polled_at_.load()) < kPollingPause;
+}
+
+void Service::nap() {
+  napping_.store(true);
+  if (polled_recently()) {
+    pollfd entry{wake_.get(), POLLIN, 0};
+    const timespec time{0, std::chrono::nanoseconds(kNap).count()};
+    ppoll(&entry, 1, &time, nullptr);
+  }
+  napping_.store(false);
+  eventfd_t ignored = 0;
+  eventfd_read(wake_.get(), &ignored);
 }
 
 void Service::leave_to_parent() {

@@ -18,8 +18,10 @@ namespace softverbs {
 
 class Process;
 
-/// The one thread of a process: it serves the requests of peers, takes their replies, runs
-/// retries and notices their deaths. It blocks all signals and sleeps when there is nothing to do.
+/// What a process does besides posting: it serves the requests of peers, takes their replies, runs
+/// retries and notices their deaths. One thread does so, with all signals blocked, asleep when
+/// there is nothing to do. A thread that polls an empty completion queue lends a hand, and while
+/// there is one the service thread naps, so that the two do not fight over a processor.
 class Service {
  public:
   explicit Service(Process& process) : process_(process) {}
@@ -40,10 +42,16 @@ class Service {
   /// Has the service thread call QueuePair::on_timer of queue pair `qpn` at `when`.
   void schedule(uint32_t qpn, Clock::time_point when) { timers_->schedule(qpn, when); }
 
+  /// For a thread that polls in vain: handles what is ready, unless another thread is at it.
+  /// \param again  it will soon poll again, as far as one knows
+  void progress(bool again);
+  /// For a thread that is about to sleep until a completion comes: nobody polls any more.
+  void polling_ended();
+
   /// For a forked child: closes the copies of the descriptors.
   void leave_to_parent();
 
-  // For the handlers, on the service thread.
+  // For the handlers, under the progress lock.
   void watch(int fd, uint32_t events, EventHandler& handler, bool change = false);
   void accept_connections();
   void close_connection(Connection& connection);
@@ -65,6 +73,9 @@ class Service {
   void bind_block();
   void forget(const Peer& peer);
   [[noreturn]] void run();
+  void handle_ready();
+  [[nodiscard]] bool polled_recently() const;
+  void nap();
 
   Process& process_;
   std::mutex start_mutex_;
@@ -76,7 +87,12 @@ class Service {
   std::unique_ptr<EventHandler> listener_handler_;
   std::unique_ptr<EventHandler> timer_handler_;
 
-  // Connections from peers: only the service thread touches them.
+  std::mutex progress_mutex_;  ///< Held while events are handled; taken before all other locks.
+  std::atomic<Clock::rep> polled_at_{0};
+  std::atomic<bool> napping_{false};
+  FileDescriptor wake_;  ///< An eventfd that ends a nap.
+
+  // Connections from peers, under the progress lock.
   std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;
   std::vector<std::unique_ptr<Connection>> closed_connections_;
 

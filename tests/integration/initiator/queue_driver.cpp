@@ -30,6 +30,7 @@ initiator::Request& QueueDriver::submit(initiator::Operation operation, std::uin
                                         std::uint64_t length) {
   initiator::Request& request = *free_.back();
   free_.pop_back();
+  last_ = &request;
   request.operation = operation;
   request.offset = offset;
   request.length = length;
@@ -57,7 +58,7 @@ initiator::Request& QueueDriver::wait() {
 }
 
 int QueueDriver::run(initiator::Operation operation, std::uint64_t offset, std::uint64_t length) {
-  last_ = &submit(operation, offset, length);
+  submit(operation, offset, length);
   return wait().error;
 }
 

@@ -31,7 +31,7 @@ class QueueDriver {
   /// Submits one request and waits for it, the only one. @return its error.
   int run(initiator::Operation operation, std::uint64_t offset, std::uint64_t length);
 
-  /// The buffer of the last run().
+  /// The buffer of what was submitted last.
   std::span<std::byte> last_buffer() { return buffer(*last_); }
 
   /// Sleeps until the queue has something to tell. @return whether it did.

@@ -85,8 +85,13 @@ ibv_wc_status RawQueue::perform(ibv_wr_opcode opcode, std::uint64_t address, std
   ibv_send_wr* unposted = nullptr;
   if (connection_->queue_pair().post_send(work, unposted) != 0) return IBV_WC_WR_FLUSH_ERR;
   ibv_wc completion{};
-  waiter_.until("a completion", [&] { return cq_->poll({&completion, 1}) == 1; });
-  return completion.status;
+  bool completed = false;
+  waiter_.until("a completion", [&] {
+    completed = cq_->poll({&completion, 1}) == 1;
+    return completed || disconnected_;
+  });
+  // What is posted to a queue pair of siw that has just failed never completes.
+  return completed ? completion.status : IBV_WC_WR_FLUSH_ERR;
 }
 
 ibv_wc_status RawQueue::read(std::uint64_t address, std::uint32_t rkey, std::size_t size) {

@@ -19,6 +19,7 @@ using protocol::Status;
 class TargetAttachmentTest : public ::testing::Test {
  protected:
   void SetUp() override { initiator_.hello(); }
+  void TearDown() override { target_.show_log_if_failed(); }
 
   Status refusal_of(const protocol::QueueRequest& request) {
     const RawQueue queue(waiter_, target_.address(), request.encode());

@@ -45,6 +45,7 @@ struct Attached {
 class TargetDataTest : public ::testing::Test {
  protected:
   void SetUp() override { initiator_.hello(); }
+  void TearDown() override { target_.show_log_if_failed(); }
 
   Attached attach(const std::string& name, Access access) {
     return {waiter_, initiator_, target_.address(), name, access};

@@ -1,6 +1,7 @@
 #include "target_process.h"
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <string_view>
 #include <utility>
 
@@ -71,6 +73,15 @@ TargetProcess::~TargetProcess() {
   ::waitpid(pid_, nullptr, 0);
 }
 
+void TargetProcess::show_log_if_failed() {
+  if (!::testing::Test::HasFailure()) return;
+  if (pid_ >= 0) {
+    terminate();
+    wait();
+  }
+  std::cerr << "The target's log:\n" << log_;
+}
+
 bool TargetProcess::read_log() {
   std::array<char, 4096> buffer;
   const ssize_t size = ::read(output_.get(), buffer.data(), buffer.size());
@@ -87,7 +98,9 @@ void TargetProcess::kill() {
   wait();
 }
 
-HostPort TargetProcess::host_port() const { return parse_host_port(address_.text()); }
+HostPort TargetProcess::host_port() const {
+  return parse_host_port(address_.text());
+}
 
 std::chrono::milliseconds TargetProcess::cpu_time() const {
   std::ifstream stat("/proc/" + std::to_string(pid_) + "/stat");

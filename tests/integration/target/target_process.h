@@ -38,6 +38,9 @@ class TargetProcess {
   /// Waits for its end. @return its exit status; -1 when a signal ended it.
   int wait();
 
+  /// Ends it and prints its log when the test that is running has failed.
+  void show_log_if_failed();
+
   /// What it has logged, as far as it was read: all of it after wait().
   const std::string& log() const noexcept { return log_; }
 

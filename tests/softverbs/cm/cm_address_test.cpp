@@ -26,6 +26,7 @@ TEST_P(Resolve, LocalAddressLeadsToTheDevice) {
   const IdPtr id = make_id(channel.get());
   sockaddr_storage remote = address(GetParam(), 7471);
   ASSERT_EQ(0, rdma_resolve_addr(id.get(), nullptr, generic(remote), 1000));
+  await_event(channel);
   EXPECT_EQ(nullptr, id->verbs) << "the device shows when the event is read, not before";
   EXPECT_EQ(0, expect_event(channel, RDMA_CM_EVENT_ADDR_RESOLVED)->status);
   ASSERT_NE(nullptr, id->verbs);

@@ -171,14 +171,19 @@ TEST(MigrateId, ListenerTakesUnreadRequestsAlong) {
   const ChannelPtr to = make_channel();
   const ChannelPtr active_channel = make_channel();
   const IdPtr listener = make_listener(from, "127.0.0.1");
-  const IdPtr active = make_resolved(active_channel, "127.0.0.1", port_of(listener));
+  IdPtr active = make_resolved(active_channel, "127.0.0.1", port_of(listener));
   make_qp(active.get());
   rdma_conn_param parameter = parameters();
   ASSERT_EQ(0, rdma_connect(active.get(), &parameter));
+  await_event(from);
+  active.reset();
+  wait_for_background();
   ASSERT_EQ(0, rdma_migrate_id(listener.get(), to.get()));
   const EventPtr event = expect_event(to, RDMA_CM_EVENT_CONNECT_REQUEST);
   const IdPtr passive(event->id);
   EXPECT_EQ(to.get(), passive->channel);
+  EXPECT_EQ(passive.get(), expect_event(to, RDMA_CM_EVENT_REJECTED)->id);
+  EXPECT_FALSE(has_event(from));
 }
 
 TEST(MigrateId, NullMakesTheIdSynchronous) {

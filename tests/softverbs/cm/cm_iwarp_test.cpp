@@ -1,4 +1,5 @@
-// How the handshake differs on the iWARP kind of the device.
+// How the handshake differs on the iWARP kind of the device, and which of several devices an
+// address belongs to: both are said in the environment, before the first use.
 
 #include <cerrno>
 #include <cstdlib>
@@ -79,11 +80,57 @@ TEST(Iwarp, DisconnectNeedsNoAnswerAndHasNoTimewait) {
   expect_event(pair.passive_channel, RDMA_CM_EVENT_DISCONNECTED);
 }
 
+TEST(Devices, LastByteOfTheAddressChooses) {
+  int count = 0;
+  ibv_context** list = rdma_get_devices(&count);
+  ASSERT_EQ(3, count);
+  const ChannelPtr channel = make_channel();
+  EXPECT_EQ(list[0], make_listener(channel, "127.0.0.1")->verbs);
+  EXPECT_EQ(list[0], make_listener(channel, "::1")->verbs);
+  EXPECT_EQ(list[1], make_listener(channel, "127.0.0.2")->verbs);
+  EXPECT_EQ(list[2], make_listener(channel, "127.0.0.3")->verbs);
+  EXPECT_EQ(list[0], make_listener(channel, "127.0.0.4")->verbs);
+  rdma_free_devices(list);
+}
+
+TEST(Devices, WildcardListenerGivesTheRequestItsDevice) {
+  int count = 0;
+  ibv_context** list = rdma_get_devices(&count);
+  const ChannelPtr passive_channel = make_channel();
+  const ChannelPtr channel = make_channel();
+  const IdPtr listener = make_listener(passive_channel, "0.0.0.0");
+  const IdPtr active = make_resolved(channel, "127.0.0.2", port_of(listener));
+  make_qp(active.get());
+  rdma_conn_param parameter = parameters();
+  ASSERT_EQ(0, rdma_connect(active.get(), &parameter));
+  const IdPtr passive(expect_event(passive_channel, RDMA_CM_EVENT_CONNECT_REQUEST)->id);
+  EXPECT_EQ(list[1], passive->verbs);
+  rdma_free_devices(list);
+}
+
+TEST(Devices, QueuePairBelongsToTheDeviceOfItsId) {
+  const ChannelPtr channel = make_channel();
+  const IdPtr first = make_resolved(channel, "127.0.0.1", 7471);
+  const IdPtr other = make_listener(channel, "127.0.0.2");
+  ibv_pd* pd = ibv_alloc_pd(other->verbs);
+  ibv_qp_init_attr attr{};
+  attr.qp_type = IBV_QPT_RC;
+  attr.cap = {.max_send_wr = 1,
+              .max_recv_wr = 1,
+              .max_send_sge = 1,
+              .max_recv_sge = 1,
+              .max_inline_data = 0};
+  EXPECT_EQ(-1, rdma_create_qp(first.get(), pd, &attr));
+  EXPECT_EQ(EINVAL, errno);
+  ibv_dealloc_pd(pd);
+}
+
 }  // namespace
 }  // namespace softverbs::cm_test
 
 int main(int argc, char** argv) {
   setenv("SOFTVERBS_KIND", "iwarp", 1);
+  setenv("SOFTVERBS_DEVICES", "3", 1);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

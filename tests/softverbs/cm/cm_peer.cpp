@@ -6,7 +6,6 @@
 //   softverbs_cm_peer active STEP PORT    connecting response established disconnecting
 //                                         disconnected
 
-#include <poll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -38,17 +37,11 @@ class Steps {
   std::string last_;
 };
 
-void await_readable(const ChannelPtr& channel) {
-  pollfd waiting{channel->fd, POLLIN, 0};
-  while (poll(&waiting, 1, -1) != 1) {
-  }
-}
-
 void after_connection(const Steps& steps, const ChannelPtr& channel, const IdPtr& id) {
   expect_event(channel, RDMA_CM_EVENT_ESTABLISHED);
   steps.at("established");
   // With "disconnected" as the last step it is the other end that begins.
-  await_readable(channel);
+  await_event(channel);
   expect_event(channel, RDMA_CM_EVENT_DISCONNECTED);
   steps.at("disconnected");
   rdma_disconnect(id.get());
@@ -75,7 +68,7 @@ void be_passive(const std::string& last) {
   const IdPtr listener = make_listener(channel, "127.0.0.1");
   say("port " + std::to_string(port_of(listener)));
   steps.at("listen");
-  await_readable(channel);
+  await_event(channel);
   steps.at("unread");
   const IdPtr id(expect_event(channel, RDMA_CM_EVENT_CONNECT_REQUEST)->id);
   make_qp(id.get());
@@ -94,7 +87,7 @@ void be_active(const std::string& last, uint16_t port) {
   rdma_conn_param parameter = parameters();
   rdma_connect(id.get(), &parameter);
   steps.at("connecting");
-  await_readable(channel);
+  await_event(channel);
   steps.at("response");
   finish(last, steps, channel, id);
 }

@@ -55,6 +55,11 @@ bool has_event(const ChannelPtr& channel) {
   return poll(&waiting, 1, 0) == 1;
 }
 
+void await_event(const ChannelPtr& channel) {
+  pollfd waiting{channel->fd, POLLIN, 0};
+  require(poll(&waiting, 1, kPatienceMs) == 1, "no event came");
+}
+
 EventPtr next_event(const ChannelPtr& channel) {
   pollfd waiting{channel->fd, POLLIN, 0};
   if (poll(&waiting, 1, kPatienceMs) != 1) {

@@ -42,6 +42,8 @@ sockaddr* generic(sockaddr_storage& storage);
 EventPtr next_event(const ChannelPtr& channel);
 /// The next event, which must be of this type.
 EventPtr expect_event(const ChannelPtr& channel, rdma_cm_event_type type);
+/// Waits until an event can be read, without reading it.
+void await_event(const ChannelPtr& channel);
 /// Whether an event is waiting at this moment.
 bool has_event(const ChannelPtr& channel);
 

@@ -1,0 +1,63 @@
+# What the end-to-end tests over RDMA share: a target and mounts of its exports. A test sources this file
+# in place of lib.sh. It runs over any RDMA device: on the software device, and inside a guest on the
+# kernel's soft-RoCE and soft-iWARP.
+#
+# Environment:
+#   RDMABLK_TEST_ADDRESS  where the target listens; 127.0.0.1 when not given
+# shellcheck shell=bash
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+address=${RDMABLK_TEST_ADDRESS:-127.0.0.1}
+target_pid=
+target_log=
+target=          # HOST:PORT of the running target
+rdmablk=$RDMABLK_BIN/rdmablk
+
+# start_target ARGUMENT...: returns when it listens, on a free port. Words in the array `run_with`
+# stand in front of the command.
+start_target() {
+  target_log=$scratch/target.log
+  : >"$target_log"
+  "${run_with[@]}" "$RDMABLK_BIN/rdmablk-target" --insecure --listen "$address:0" "$@" 2>"$target_log" &
+  target_pid=$!
+  test_pids+=("$target_pid")
+  wait_until "the target listens" target_listens_or_ended
+  is_running "$target_pid" || fail "the target ended: $(cat "$target_log")"
+  target=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$target_log")
+}
+
+target_listens_or_ended() {
+  grep --quiet 'listening on ' "$target_log" || ! is_running "$target_pid"
+}
+
+# stop_target: with SIGTERM; it must end with 0.
+stop_target() {
+  local status=0
+  kill -TERM "$target_pid"
+  wait "$target_pid" || status=$?
+  expect_equal "exit status of the target ($(tail -n 5 "$target_log"))" 0 "$status"
+}
+
+# kill_target: as if its machine had lost power, but for the connections, which its kernel ends.
+kill_target() {
+  kill -KILL "$target_pid"
+  wait "$target_pid" 2>/dev/null || true
+}
+
+uri() { echo "rdmablk://$target/$1"; }
+
+# mount_export EXPORT PATH [ARGUMENT...]
+mount_export() {
+  local export=$1 path=$2
+  shift 2
+  "$rdmablk" mount "$(uri "$export")" "$path" --quiet "$@" || fail "rdmablk mount $path ended with status $?"
+}
+
+# unmount_export PATH: returns when the daemon is gone.
+unmount_export() {
+  local pid
+  pid=$(daemon_of "$1")
+  "$rdmablk" unmount "$1" || fail "cannot unmount $1"
+  wait_for_exit "$pid" 30 || fail "the daemon of $1 (process $pid) did not end"
+}

@@ -1,0 +1,81 @@
+#include "target/memory_backing.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "error_of.h"
+#include "target/machine_memory.h"
+
+namespace rdmablk::target {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr std::size_t kSize = (std::size_t{3} << 20) + 512;
+
+class MemoryBackingTest : public ::testing::Test {
+ protected:
+  struct stat file_status() const {
+    struct stat status {};
+    ::fstat(memory_.fd(), &status);
+    return status;
+  }
+
+  MemoryBacking memory_{"test", kSize, 0};
+};
+
+TEST_F(MemoryBackingTest, ServesExactlyItsSize) {
+  EXPECT_EQ(memory_.bytes().size(), kSize);
+  EXPECT_EQ(static_cast<std::size_t>(file_status().st_size), round_up(kSize, page_size()));
+}
+
+TEST_F(MemoryBackingTest, IsZero) {
+  const auto bytes = memory_.bytes();
+  EXPECT_TRUE(
+      std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{}; }));
+}
+
+TEST_F(MemoryBackingTest, IsAllocatedBeforeItIsTouched) {
+  EXPECT_GE(static_cast<std::size_t>(file_status().st_blocks) * 512, kSize);
+  const std::size_t pages = round_up(kSize, page_size()) / page_size();
+  std::vector<unsigned char> resident(pages);
+  ASSERT_EQ(::mincore(memory_.bytes().data(), kSize, resident.data()), 0);
+  EXPECT_TRUE(std::all_of(resident.begin(), resident.end(), [](auto page) { return page & 1U; }));
+}
+
+TEST_F(MemoryBackingTest, CannotShrink) {
+  EXPECT_NE(::ftruncate(memory_.fd(), 4096), 0);
+  EXPECT_EQ(errno, EPERM);
+}
+
+TEST_F(MemoryBackingTest, IsTheFilesContent) {
+  memory_.bytes().back() = std::byte{0x5a};
+  std::byte read{};
+  ASSERT_EQ(::pread(memory_.fd(), &read, 1, kSize - 1), 1);
+  EXPECT_EQ(read, std::byte{0x5a});
+}
+
+TEST_F(MemoryBackingTest, IsClosedOnExec) {
+  EXPECT_NE(::fcntl(memory_.fd(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST(MemoryBackingHugeTest, SaysHowManyPagesAreMissing) {
+  const std::uint64_t page = std::uint64_t{2} << 20;
+  const auto pool = read_huge_page_pool(page, read_machine_memory());
+  const std::uint64_t pages = pool.free_pages + 7;
+  const auto error = error_of<Error>([&] { MemoryBacking("test", pages * page, page); });
+  if (error.find("no huge pages of") != std::string::npos) GTEST_SKIP() << error;
+  EXPECT_THAT(error, AllOf(HasSubstr("takes " + std::to_string(pages) + " huge pages"),
+                           HasSubstr(pool.file)));
+}
+
+}  // namespace
+}  // namespace rdmablk::target

@@ -1,0 +1,88 @@
+#include "target/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "error_of.h"
+
+namespace rdmablk::target {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::optional<Options> parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "rdmablk-target");
+  return parse_options(static_cast<int>(arguments.size()), arguments.data());
+}
+
+TEST(OptionsTest, ReadsACommandLine) {
+  const auto options = parse({"--export", "a=memory:1M", "--export=b=memory:2M,readonly",
+                              "--listen", "192.0.2.1:99", "--device", "rxe0", "--insecure",
+                              "--log-level", "debug", "--handshake-timeout", "2.5"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->exports.size(), 2U);
+  EXPECT_EQ(options->listen, (std::vector<HostPort>{{"192.0.2.1", 99}}));
+  EXPECT_EQ(options->device, "rxe0");
+  EXPECT_EQ(options->log_level, "debug");
+  EXPECT_EQ(options->limits.handshake.count(), 2500);
+}
+
+TEST(OptionsTest, ListensEverywhereByDefault) {
+  const auto options = parse({"--export", "a=memory:1M", "--insecure"});
+  EXPECT_EQ(options->listen, (std::vector<HostPort>{{"::", 10812}, {"0.0.0.0", 10812}}));
+  EXPECT_FALSE(options->device);
+}
+
+TEST(OptionsTest, WantsInsecureToBeSaid) {
+  EXPECT_THAT(error_of([] {
+                parse({"--export", "a=memory:1M"});
+              }),
+              AllOf(HasSubstr("--insecure"), HasSubstr("any host that reaches the port"),
+                    Not(HasSubstr("\n"))));
+}
+
+TEST(OptionsTest, WantsAnExport) {
+  EXPECT_THAT(error_of([] { parse({"--insecure"}); }),
+              AllOf(HasSubstr("--export"), Not(HasSubstr("\n"))));
+}
+
+TEST(OptionsTest, RefusesWhatItDoesNotKnow) {
+  EXPECT_THAT(error_of([] {
+                parse({"--export", "a=memory:1M", "--insecure", "--fast"});
+              }),
+              HasSubstr("--fast"));
+  EXPECT_THAT(error_of([] {
+                parse({"--export", "a=memory:1M", "--insecure", "b=memory:1M"});
+              }),
+              HasSubstr("b=memory:1M"));
+}
+
+TEST(OptionsTest, AnswersAQuestionItself) {
+  ::testing::internal::CaptureStdout();
+  EXPECT_FALSE(parse({"--version"}));
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("rdmablk-target "));
+}
+
+TEST(ListenTest, TakesTheForms) {
+  EXPECT_EQ(parse_listen("192.0.2.1"), (HostPort{"192.0.2.1", 10812}));
+  EXPECT_EQ(parse_listen("192.0.2.1:7"), (HostPort{"192.0.2.1", 7}));
+  EXPECT_EQ(parse_listen("[2001:db8::1]:7"), (HostPort{"2001:db8::1", 7}));
+  EXPECT_EQ(parse_listen("2001:db8::1"), (HostPort{"2001:db8::1", 10812}));
+}
+
+TEST(ListenTest, TakesAnyPort) {
+  EXPECT_EQ(parse_listen("192.0.2.1:0"), (HostPort{"192.0.2.1", 0}));
+  EXPECT_EQ(parse_listen("[::1]:0"), (HostPort{"::1", 0}));
+  EXPECT_EQ(parse_listen("2001:db8::0"), (HostPort{"2001:db8::0", 10812}));
+}
+
+TEST(ListenTest, RefusesTheRest) {
+  for (const char* text : {"", ":", ":0", "host:", "host:x", "host:65536", "[::1", "[]:0"}) {
+    EXPECT_THROW(parse_listen(text), UsageError) << text;
+  }
+}
+
+}  // namespace
+}  // namespace rdmablk::target
