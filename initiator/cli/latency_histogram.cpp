@@ -1,7 +1,9 @@
 #include "initiator/cli/latency_histogram.h"
 
 #include <algorithm>
+#include <boost/histogram/indexed.hpp>
 #include <cmath>
+#include <functional>
 
 namespace rdmablk::cli {
 namespace {
@@ -29,7 +31,8 @@ void LatencyHistogram::add(std::chrono::nanoseconds latency) noexcept {
 }
 
 void LatencyHistogram::merge(const LatencyHistogram& other) {
-  bins_ += other.bins_;
+  // All have the same axis, thus the same bins in the same order.
+  std::transform(bins_.begin(), bins_.end(), other.bins_.begin(), bins_.begin(), std::plus<>());
   count_ += other.count_;
   min_ = std::min(min_, other.min_);
   max_ = std::max(max_, other.max_);
@@ -45,12 +48,13 @@ double LatencyHistogram::percentile(double share) const {
   const auto rank = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(count_)));
   const auto& axis = bins_.axis();
   std::uint64_t seen = 0;
-  // -1 and size() are the bins for what lies outside.
-  for (int bin = -1; bin <= axis.size(); ++bin) {
-    seen += bins_.at(bin);
+  // With the bins for what lies outside: -1 and size().
+  for (const auto& bin : boost::histogram::indexed(bins_, boost::histogram::coverage::all)) {
+    seen += *bin;
     if (seen < rank) continue;
-    const double middle = std::sqrt(axis.value(bin) * axis.value(bin + 1));
-    return std::clamp(bin == axis.size() ? static_cast<double>(max_) : middle,
+    const int index = bin.index();
+    const double middle = std::sqrt(axis.value(index) * axis.value(index + 1));
+    return std::clamp(index == axis.size() ? static_cast<double>(max_) : middle,
                       static_cast<double>(min_), static_cast<double>(max_));
   }
   return static_cast<double>(max_);

@@ -63,6 +63,13 @@ TEST(MountDaemon, IsFoundByItsMarker) {
   EXPECT_EQ(daemon->pid(), child.pid());
 }
 
+TEST(MountDaemon, ServesOneMountAlone) {
+  const MarkedChild child(test_device());
+  std::string other = test_device();
+  other.back() = 'x';
+  EXPECT_FALSE(MountDaemon::find(other));
+}
+
 TEST(MountDaemon, IsWaitedFor) {
   MarkedChild child(test_device());
   const auto daemon = MountDaemon::find(test_device());
