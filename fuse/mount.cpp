@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "common/error.h"
+#include "common/mount_table.h"
 
 namespace rdmablk::fuse {
 
@@ -51,6 +52,7 @@ void Mount::start(const Options& options, const MountPoint& point) {
   source_->start();
   mount(options, point);
   check(point);
+  mark(point);
 }
 
 void Mount::make_file_system(const Options& options, Layout layout) {
@@ -104,6 +106,10 @@ void Mount::check(const MountPoint& point) const {
     throw Error(
         fmt::format("cannot use the mount on {}: something else is mounted there now", point.path));
   }
+}
+
+void Mount::mark(const MountPoint& point) {
+  if (const auto entry = mounted_at(point.path)) marker_.emplace(entry->device);
 }
 
 void Mount::wait(const TerminationSignals& signals) {

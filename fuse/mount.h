@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/daemon_marker.h"
 #include "fuse/fuse_session.h"
 #include "fuse/image_source.h"
 #include "fuse/mount_point.h"
@@ -44,14 +45,16 @@ class Mount {
   void make_workers(const Options& options);
   void mount(const Options& options, const MountPoint& point);
   void check(const MountPoint& point) const;
+  void mark(const MountPoint& point);
 
   std::unique_ptr<ImageSource> source_;
   std::optional<FileSystem> file_system_;
   std::optional<Watch> watch_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<FuseSession> session_;
-  StopEvent stop_;   ///< tells the workers
-  StopEvent ended_;  ///< told by the workers
+  std::optional<DaemonMarker> marker_;  ///< for who unmounts and waits for the end
+  StopEvent stop_;                      ///< tells the workers
+  StopEvent ended_;                     ///< told by the workers
   std::vector<std::thread> threads_;
 };
 

@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "common/daemon_marker.h"
 #include "common/error.h"
-#include "initiator/cli/daemon_marker.h"
 #include "initiator/cli/unmount.h"
 
 namespace rdmablk::cli {

@@ -54,10 +54,10 @@ mount_export() {
   "$rdmablk" mount "$(uri "$export")" "$path" --quiet "$@" || fail "rdmablk mount $path ended with status $?"
 }
 
-# unmount_export PATH: returns when the daemon is gone.
+# unmount_export PATH: rdmablk unmount returns when the daemon is gone.
 unmount_export() {
   local pid
   pid=$(daemon_of "$1")
   "$rdmablk" unmount "$1" || fail "cannot unmount $1"
-  wait_for_exit "$pid" 30 || fail "the daemon of $1 (process $pid) did not end"
+  ! is_running "$pid" || fail "rdmablk unmount did not wait for the daemon of $1 (process $pid)"
 }

@@ -1,4 +1,4 @@
-#include "initiator/cli/daemon_marker.h"
+#include "common/daemon_marker.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -8,7 +8,7 @@
 
 #include "common/error.h"
 
-namespace rdmablk::cli {
+namespace rdmablk {
 namespace {
 
 /// A device number that no mount has.
@@ -96,4 +96,4 @@ TEST(DaemonMarker, GoesWithItsHolder) {
 }
 
 }  // namespace
-}  // namespace rdmablk::cli
+}  // namespace rdmablk

@@ -8,7 +8,7 @@
 
 #include "common/unique_fd.h"
 
-namespace rdmablk::cli {
+namespace rdmablk {
 
 /// Lets others find the process that serves a mount: an abstract Unix socket, named after the
 /// device number of the mount, that listens and accepts nothing (unix(7)). The process holds it as
@@ -41,4 +41,4 @@ class MountDaemon {
   UniqueFd pidfd_;
 };
 
-}  // namespace rdmablk::cli
+}  // namespace rdmablk

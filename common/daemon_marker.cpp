@@ -1,4 +1,4 @@
-#include "initiator/cli/daemon_marker.h"
+#include "common/daemon_marker.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -12,7 +12,7 @@
 
 #include "common/error.h"
 
-namespace rdmablk::cli {
+namespace rdmablk {
 namespace {
 
 UniqueFd make_socket() {
@@ -80,4 +80,4 @@ bool MountDaemon::wait_for_end(std::chrono::milliseconds timeout) const {
   return ::poll(&state, 1, static_cast<int>(timeout.count())) == 1;
 }
 
-}  // namespace rdmablk::cli
+}  // namespace rdmablk
