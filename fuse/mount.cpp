@@ -108,8 +108,16 @@ void Mount::check(const MountPoint& point) const {
   }
 }
 
+/// A daemon that is still ending may hold the marker: the kernel gives its mount's number to the
+/// next one at once. Then nobody waits for this one.
 void Mount::mark(const MountPoint& point) {
-  if (const auto entry = mounted_at(point.path)) marker_.emplace(entry->device);
+  const auto entry = mounted_at(point.path);
+  if (!entry) return;
+  try {
+    marker_.emplace(entry->device);
+  } catch (const SystemError& error) {
+    spdlog::debug("{}", error.what());
+  }
 }
 
 void Mount::wait(const TerminationSignals& signals) {
@@ -122,6 +130,7 @@ void Mount::wait(const TerminationSignals& signals) {
 }
 
 Mount::~Mount() {
+  marker_.reset();
   if (session_ && session_->unmount()) {
     spdlog::warn("the mount was in use: programs that have it open get errors from now on");
   }
