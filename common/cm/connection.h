@@ -162,8 +162,7 @@ class ConnectionManager {
   virtual std::unique_ptr<Connection> open(const SocketAddress& peer, EventHandler& handler) = 0;
 };
 
-/// Connection set-up by rdma_cm (rdma_cm(7)). Throws Error when this host has no RDMA device; the
-/// text says how to get one.
+/// Connection set-up by rdma_cm (rdma_cm(7)). Throws Error when this host has no RDMA device.
 std::unique_ptr<ConnectionManager> make_rdmacm();
 
 }  // namespace rdmablk::cm

@@ -9,7 +9,6 @@
 #include "common/cm/rdmacm_connection.h"
 #include "common/error.h"
 #include "common/unique_fd.h"
-#include "common/verbs/device_list.h"
 
 namespace rdmablk::cm {
 namespace {
@@ -20,12 +19,13 @@ constexpr int kBacklog = 128;
 /// The longest private data that any event carries (an iWARP request).
 constexpr std::size_t kMaxEventData = 512;
 
+constexpr const char* kHint = "`rdmablk devices` explains the ways to get a device";
+
 class EventChannel {
  public:
   EventChannel() : channel_(rdma_create_event_channel()) {
     if (!channel_) {
-      throw Error(fmt::format("cannot use RDMA on this host: {}.\n{}", errno_text(errno),
-                              verbs::how_to_get_a_device()));
+      throw Error(fmt::format("cannot use RDMA on this host: {}; {}", errno_text(errno), kHint));
     }
     set_nonblocking(channel_->fd);
   }
@@ -48,8 +48,7 @@ class CmDevices {
     int count = 0;
     list_.reset(rdma_get_devices(&count));
     if (!list_ || count == 0) {
-      throw Error(
-          fmt::format("there is no RDMA device on this host.\n{}", verbs::how_to_get_a_device()));
+      throw Error(fmt::format("there is no RDMA device on this host; {}", kHint));
     }
     devices_ = {list_.get(), static_cast<std::size_t>(count)};
   }
