@@ -111,7 +111,8 @@ void Link::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
     case cm::EventType::rejected:
       return fail(refusal_reason(event));
     case cm::EventType::failed:
-      return fail(errno_text(event.error));
+      return fail(event.error == ENODEV ? "no RDMA device of this host leads there"
+                                        : errno_text(event.error));
     case cm::EventType::disconnected:
       fail("the target closed the connection");
       return lose();
