@@ -21,6 +21,11 @@ AdminLink::AdminLink(ControlLoop& loop, const SocketAddress& peer,
   link_.connect(protocol::QueueRequest{}.encode(), deadline);
 }
 
+AdminLink::~AdminLink() {
+  // The link must come first, since it knows the device; its queue pair must go first.
+  link_.destroy_queue_pair();
+}
+
 void AdminLink::fail(const std::string& doing, const std::string& why) {
   throw Error(fmt::format("cannot {}: {}", doing, why));
 }

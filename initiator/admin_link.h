@@ -19,6 +19,10 @@ class AdminLink final : public protocol::MessageHandler {
   /// Connects. Throws ConnectError or SystemError.
   AdminLink(ControlLoop& loop, const SocketAddress& peer, ControlLoop::Clock::time_point deadline);
 
+  ~AdminLink() override;
+  AdminLink(const AdminLink&) = delete;
+  AdminLink& operator=(const AdminLink&) = delete;
+
   ibv_context* device() const noexcept { return link_.device(); }
 
   /// Sends a request and waits for its reply, driving the control loop.

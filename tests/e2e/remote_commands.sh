@@ -2,7 +2,7 @@
 # The command rdmablk: devices, list, info and bench, for people and as JSON.
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
-start
+start_remote
 start_target --export disk=memory:16M,chunk=4M --export rom=memory:512,readonly
 
 device=${RDMABLK_TEST_DEVICE:-soft0}

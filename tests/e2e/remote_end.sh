@@ -2,7 +2,7 @@
 # The end of an image: writes up to it, across it and past it; sizes that are no multiple of a page.
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
-start
+start_remote
 start_target --export even=memory:1M --export odd=memory:1049088,chunk=64K --export tiny=memory:512
 
 image=$scratch/image

@@ -2,7 +2,7 @@
 # Whatever cannot work says so in one line, with the right exit status, and leaves nothing behind.
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
-start
+start_remote
 
 readonly failed=1 usage=2
 image=$scratch/image

@@ -2,7 +2,7 @@
 # fio writes and verifies through the mount: random writes of mixed sizes, unaligned, from two jobs.
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
-start
+start_remote
 start_target --export disk=memory:64M,chunk=4M
 
 image=$scratch/image

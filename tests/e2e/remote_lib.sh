@@ -4,6 +4,7 @@
 #
 # Environment:
 #   RDMABLK_TEST_ADDRESS  where the target listens; 127.0.0.1 when not given
+#   RDMABLK_TEST_RUNNER   a command that our programs, and nothing else, are run by: scripts/soft-device
 # shellcheck shell=bash
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -13,6 +14,25 @@ target_pid=
 target_log=
 target=          # HOST:PORT of the running target
 rdmablk=$RDMABLK_BIN/rdmablk
+
+# wrap_programs: RDMABLK_BIN names, from here on, programs that are run by the runner.
+wrap_programs() {
+  local program wrapper
+  mkdir "$scratch/bin"
+  for program in rdmablk rdmablk-target rdmablk-fuse; do
+    wrapper=$scratch/bin/$program
+    printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$RDMABLK_TEST_RUNNER" "$RDMABLK_BIN/$program" >"$wrapper"
+    chmod +x "$wrapper"
+  done
+  RDMABLK_BIN=$scratch/bin
+  rdmablk=$scratch/bin/rdmablk
+}
+
+# start_remote: start, and the programs ready to run.
+start_remote() {
+  start
+  [[ -z ${RDMABLK_TEST_RUNNER:-} ]] || wrap_programs
+}
 
 # start_target ARGUMENT...: returns when it listens, on a free port. Words in the array `run_with`
 # stand in front of the command.

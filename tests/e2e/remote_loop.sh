@@ -2,7 +2,7 @@
 # A file system on a loop device on the mounted export survives unmounting and another initiator.
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
-start
+start_remote
 [[ -c /dev/loop-control ]] || skip "there are no loop devices"
 start_target --export disk=memory:64M
 

@@ -3,7 +3,7 @@
 # low for a mount's buffers it makes them fewer.
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
-start
+start_remote
 
 image=$scratch/image
 touch "$image"

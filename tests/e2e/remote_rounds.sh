@@ -2,7 +2,7 @@
 # Mounts that come and go leave nothing behind: no process, no mount, no descriptor, no shared memory.
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
-start
+start_remote
 start_target --export disk=memory:16M
 
 image=$scratch/image

@@ -2,7 +2,7 @@
 # What one initiator wrote another reads, through a mount of its own, while the first goes on.
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
-start
+start_remote
 start_target --export disk=memory:32M --export other=memory:32M
 
 touch "$scratch/first" "$scratch/second"

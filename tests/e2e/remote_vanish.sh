@@ -2,7 +2,7 @@
 # A target that vanishes: its mounts answer with I/O errors, do not hang, and can be unmounted.
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
-start
+start_remote
 
 image=$scratch/image
 touch "$image"
