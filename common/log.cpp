@@ -1,7 +1,9 @@
 #include "common/log.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
@@ -25,14 +27,33 @@ void start_logging(const std::string& program, const std::string& level) {
   spdlog::set_default_logger(std::move(logger));
 }
 
+void print_error(const std::string& program, const std::string& text) noexcept {
+  // Not fmt::print, which throws when it cannot write.
+  std::fprintf(stderr, "%s: %s\n", program.c_str(), text.c_str());
+}
+
+namespace {
+
+/// What a program opens must not become its standard error: log lines would go into it.
+void open_closed_standard_descriptors() {
+  int fd = 0;
+  do {
+    fd = ::open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) ::close(fd);
+}
+
+}  // namespace
+
 int run_program(const std::string& program, int (*run)(int, char**), int argc, char** argv) {
+  open_closed_standard_descriptors();
   try {
     return run(argc, argv);
   } catch (const UsageError& error) {
-    fmt::print(stderr, "{}: {}\n", program, error.what());
+    print_error(program, error.what());
     return kExitUsage;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}: {}\n", program, error.what());
+    print_error(program, error.what());
     return kExitFailed;
   }
 }

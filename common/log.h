@@ -11,6 +11,9 @@ namespace rdmablk {
 /// @param level one of trace, debug, info, warning, error; throws UsageError for anything else.
 void start_logging(const std::string& program, const std::string& level);
 
+/// One line on standard error; nothing when it cannot be written.
+void print_error(const std::string& program, const std::string& text) noexcept;
+
 /// Runs a program's main part: an Error ends it with one line on standard error and the exit status
 /// that belongs to it.
 int run_program(const std::string& program, int (*run)(int, char**), int argc, char** argv);

@@ -39,7 +39,7 @@ std::string LoopHints::text() const {
         file);
   }
   text +=
-      fmt::format("The way back: umount /mnt; losetup --detach \"$device\"; fusermount3 -u {}\n",
+      fmt::format("The way back: umount /mnt; losetup --detach \"$device\"; rdmablk unmount {}\n",
                   quoted(mount_point));
   return text;
 }

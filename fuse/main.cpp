@@ -40,18 +40,19 @@ void log_mounted(const Options& options, const MountPoint& point) {
   spdlog::info("{} is mounted on {}", options.source(), point.path);
 }
 
-void serve_in_foreground(const Options& options, const MountPoint& point) {
+void serve_in_foreground(const Options& options, MountPoint& point) {
   brace_for_memory_pressure();
   const TerminationSignals signals;
   Mount mount;
   mount.start(options, point);
+  point.lock.reset();
   tell_what_to_do(options, point, mount.is_read_only());
   log_mounted(options, point);
   mount.wait(signals);
 }
 
 /// The background process, after the fork.
-int serve_in_background(const Options& options, const MountPoint& point, Background& background) {
+int serve_in_background(const Options& options, MountPoint& point, Background& background) {
   LogSwitch log;
   std::optional<TerminationSignals> signals;
   std::optional<Mount> mount;
@@ -60,6 +61,7 @@ int serve_in_background(const Options& options, const MountPoint& point, Backgro
     signals.emplace();
     mount.emplace();
     mount->start(options, point);
+    point.lock.reset();
     tell_what_to_do(options, point, mount->is_read_only());
     log.to_syslog();
     if (!background.ready()) throw Error("the program that started it is gone");
@@ -78,7 +80,7 @@ int run(int argc, char** argv) {
   if (!options) return kExitDone;
   start_logging(kProgram, options->log_level);
   std::string note;
-  const MountPoint point = prepare_mount_point(options->mount_point, note);
+  MountPoint point = prepare_mount_point(options->mount_point, note);
   if (!note.empty()) spdlog::info("{}", note);
   if (options->foreground) {
     serve_in_foreground(*options, point);

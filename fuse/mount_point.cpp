@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -110,6 +111,16 @@ void expect_empty_file(const std::string& path, const struct statx& status) {
       path, status.stx_size));
 }
 
+/// Others who are about to mount there find it locked. A mount point that may not be opened has no
+/// lock.
+UniqueFd lock_mount_point(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw Error(fmt::format("something else is just being mounted on {}", path));
+  }
+  return fd;
+}
+
 }  // namespace
 
 std::string MountPoint::image_path(const std::string& name) const {
@@ -120,6 +131,7 @@ MountPoint prepare_mount_point(const std::string& argument, std::string& note) {
   MountPoint point;
   point.path = canonical_path(argument);
   const struct statx status = examine(point.path, note);
+  point.lock = lock_mount_point(point.path);
   if (const auto mount = mounted_at(point.path); mount && mount->type == kMountType) {
     throw Error(fmt::format("{} is already mounted: it shows {}; unmount it first", point.path,
                             mount->source));

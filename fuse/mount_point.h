@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "common/unique_fd.h"
 #include "fuse/image_node.h"
 
 namespace rdmablk::fuse {
@@ -13,6 +14,8 @@ inline constexpr const char* kMountType = "fuse.rdmablk";
 struct MountPoint {
   std::string path;  ///< absolute, without symbolic links
   Layout layout = Layout::file;
+  UniqueFd
+      lock;  ///< keeps others from mounting there at the same time; of no use once it is mounted
 
   /// Where the image will be.
   /// @param name of the image's file, if the mount point is a directory.

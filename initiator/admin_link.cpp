@@ -12,18 +12,17 @@ using protocol::Status;
 
 AdminLink::AdminLink(ControlLoop& loop, const SocketAddress& peer,
                      ControlLoop::Clock::time_point deadline)
-    : loop_(loop), link_(loop, peer, deadline), pd_(link_.device()), channel_(pd_) {
-  auto& qp = link_.create_queue_pair(pd_, channel_.completion_queue(),
-                                     protocol::MessageChannel::queue_pair_options());
+    : AdminLink(loop, std::make_unique<Link>(loop, peer, deadline), deadline) {}
+
+AdminLink::AdminLink(ControlLoop& loop, std::unique_ptr<Link> link,
+                     ControlLoop::Clock::time_point deadline)
+    : loop_(loop), pd_(link->device()), channel_(pd_), link_(std::move(link)) {
+  auto& qp = link_->create_queue_pair(pd_, channel_.completion_queue(),
+                                      protocol::MessageChannel::queue_pair_options());
   channel_.start(qp);
   watch_.emplace(loop, channel_.fd(), [this] { channel_.poll(*this); });
-  link_.on_lost([this] { lose("the target closed the connection"); });
-  link_.connect(protocol::QueueRequest{}.encode(), deadline);
-}
-
-AdminLink::~AdminLink() {
-  // The link must come first, since it knows the device; its queue pair must go first.
-  link_.destroy_queue_pair();
+  link_->on_lost([this] { lose("the target closed the connection"); });
+  link_->connect(protocol::QueueRequest{}.encode(), deadline);
 }
 
 void AdminLink::fail(const std::string& doing, const std::string& why) {
@@ -77,7 +76,7 @@ void AdminLink::lose(const std::string& reason) {
   if (lost_) return;
   lost_ = true;
   lost_reason_ = reason;
-  link_.disconnect();
+  link_->disconnect();
   if (on_lost_) on_lost_();
 }
 

@@ -19,11 +19,7 @@ class AdminLink final : public protocol::MessageHandler {
   /// Connects. Throws ConnectError or SystemError.
   AdminLink(ControlLoop& loop, const SocketAddress& peer, ControlLoop::Clock::time_point deadline);
 
-  ~AdminLink() override;
-  AdminLink(const AdminLink&) = delete;
-  AdminLink& operator=(const AdminLink&) = delete;
-
-  ibv_context* device() const noexcept { return link_.device(); }
+  ibv_context* device() const noexcept { return link_->device(); }
 
   /// Sends a request and waits for its reply, driving the control loop.
   /// @param doing what is being done, for the error: "attach export 'disk'".
@@ -71,10 +67,12 @@ class AdminLink final : public protocol::MessageHandler {
     std::vector<std::byte> payload;
   };
 
+  AdminLink(ControlLoop& loop, std::unique_ptr<Link> link, ControlLoop::Clock::time_point deadline);
+
   ControlLoop& loop_;
-  Link link_;
   verbs::ProtectionDomain pd_;  // holds nothing but message buffers
   protocol::MessageChannel channel_;
+  std::unique_ptr<Link> link_;  // owns the queue pair: goes before the channel's completion queue
   std::optional<ControlLoop::Watch> watch_;
   std::uint64_t next_tag_ = 1;
   protocol::Header waiting_for_;

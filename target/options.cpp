@@ -14,7 +14,7 @@ namespace {
 /// The command line as texts.
 struct Arguments {
   std::vector<std::string> exports;
-  std::string listen;
+  std::optional<std::string> listen;
   std::string device;
   std::string log_level = "info";
   double handshake_timeout = 10;
@@ -50,7 +50,7 @@ void describe(CLI::App& app, Arguments& arguments) {
 }
 
 std::vector<HostPort> listen_addresses(const Arguments& arguments) {
-  if (!arguments.listen.empty()) return {parse_listen(arguments.listen)};
+  if (arguments.listen) return {parse_listen(*arguments.listen)};
   return {HostPort{"0.0.0.0"}, HostPort{"::"}};
 }
 

@@ -34,7 +34,7 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Listens and serves until SIGTERM or SIGINT, takes leave of the sessions, and returns.
+  /// Listens and serves until SIGTERM, SIGINT or SIGHUP, takes leave of the sessions, and returns.
   /// Throws Error.
   void run();
 
@@ -66,7 +66,7 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   SessionEnvironment environment_;
   std::uint32_t last_session_ = 0;
   bool stopping_ = false;
-  asio::signal_set signals_{io_, SIGTERM, SIGINT};
+  asio::signal_set signals_{io_, SIGTERM, SIGINT, SIGHUP};
   asio::steady_timer goodbye_{io_};
   Listeners listeners_;
   std::map<std::uint32_t, std::unique_ptr<Session>> sessions_;

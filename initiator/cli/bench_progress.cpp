@@ -20,8 +20,8 @@ void BenchProgress::draw(Seconds elapsed, std::uint64_t operations) {
   const double interval = std::max((elapsed - last_elapsed_).count(), 1e-3);
   const double iops = static_cast<double>(operations - last_operations_) / interval;
   const double mib = iops * static_cast<double>(options_.block_size) / (1U << 20U);
-  fmt::print(stderr, "\r\033[K{:.0f}/{:.0f} s  {:.0f} IOPS  {:.1f} MiB/s", elapsed.count(),
-             Seconds(options_.time).count(), iops, mib);
+  std::fprintf(stderr, "\r\033[K%.0f/%.0f s  %.0f IOPS  %.1f MiB/s", elapsed.count(),
+               Seconds(options_.time).count(), iops, mib);
   drawn_ = true;
   last_elapsed_ = elapsed;
   last_operations_ = operations;

@@ -14,10 +14,15 @@ using initiator::Request;
 /// How long to look for completions before sleeping: about what a wake-up costs.
 constexpr std::chrono::microseconds kSpin{20};
 
-/// Fills memory with bytes that nothing on the way could compress, and touches it by that.
+/// Fills memory, whose size is a multiple of 8, with bytes that nothing on the way could compress,
+/// and touches it by that.
 void fill(std::span<std::byte> memory, unsigned seed) {
-  std::minstd_rand random(seed + 1);
-  for (std::byte& byte : memory) byte = static_cast<std::byte>(random());
+  std::mt19937_64 random(seed);
+  while (memory.size() >= sizeof(std::uint64_t)) {
+    const std::uint64_t value = random();
+    std::memcpy(memory.data(), &value, sizeof value);
+    memory = memory.subspan(sizeof value);
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "initiator/cli/mount_command.h"
 
 #include <fmt/format.h>
+#include <linux/close_range.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -54,6 +55,8 @@ void become(const std::string& path, const std::vector<std::string>& arguments) 
   std::vector<char*> pointers;
   for (std::string& argument : owned) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
+  // A daemon would keep what the caller has open: a lock, the end of a pipe.
+  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   ::execvp(path.c_str(), pointers.data());
 }
 

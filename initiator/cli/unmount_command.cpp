@@ -7,6 +7,7 @@
 
 #include "common/daemon_marker.h"
 #include "common/error.h"
+#include "common/log.h"
 #include "initiator/cli/unmount.h"
 
 namespace rdmablk::cli {
@@ -38,8 +39,9 @@ int UnmountCommand::run() {
   const auto daemon = MountDaemon::find(mount.device);
   unmount(mount, lazy_);
   if (daemon && !lazy_ && !daemon->wait_for_end(kDaemonTimeout)) {
-    fmt::print(stderr, "rdmablk: '{}' is unmounted, but rdmablk-fuse (process {}) still runs\n",
-               mount.path, daemon->pid());
+    print_error("rdmablk",
+                fmt::format("'{}' is unmounted, but rdmablk-fuse (process {}) still runs",
+                            mount.path, daemon->pid()));
   }
   return kExitDone;
 }

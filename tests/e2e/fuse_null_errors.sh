@@ -61,3 +61,20 @@ expect_fail $failed "Cannot allocate" "$fuse" --null 100000T "$image" -f
 
 expect_equal "mounts left behind" "" "$(mounts_of '')"
 expect_equal "processes left behind" "" "$(daemons)"
+
+# Standard descriptors that are closed are taken by nothing else, and a message that cannot be written is
+# no crash.
+for closed in '0<&- 1>&-' '0<&- 2>&-' '1>&- 2>&-' '0<&- 1>&- 2>&-'; do
+  (eval "exec $closed" && exec timeout 30 "$fuse" --quiet --null 1M "$image") || fail "mounting with $closed: $?"
+  is_mounted "$image" || fail "nothing is mounted with $closed"
+  unmount_image "$image"
+done
+status=0
+"$fuse" --fast 2>/dev/full || status=$?
+expect_equal "exit status when the error cannot be written" $usage "$status"
+
+# Of several who mount on one place at the same time one does.
+for _ in 1 2 3 4; do run_in_background "$fuse" --quiet --null 1M "$image" 2>/dev/null; done
+for pid in "${test_pids[@]: -4}"; do wait "$pid" || true; done
+expect_equal "mounts" "$image" "$(mounts_of '')"
+unmount_image "$image"

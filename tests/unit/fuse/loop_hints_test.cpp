@@ -13,7 +13,7 @@ TEST(LoopHints, NameTheImageAndTheMountPoint) {
   const std::string text = LoopHints{"/mnt/d/disk", "/mnt/d"}.text();
   EXPECT_THAT(text, HasSubstr("losetup --direct-io=on --find --show /mnt/d/disk"));
   EXPECT_THAT(text, HasSubstr("mkfs.ext4"));
-  EXPECT_THAT(text, HasSubstr("fusermount3 -u /mnt/d\n"));
+  EXPECT_THAT(text, HasSubstr("rdmablk unmount /mnt/d\n"));
 }
 
 TEST(LoopHints, MakeNoFileSystemOnAReadOnlyImage) {
