@@ -1,5 +1,7 @@
 #include "common/softverbs/cm/event_calls.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <system_error>
 #include <vector>
@@ -84,18 +86,45 @@ bool deliver(Event& event) {
   }
 }
 
+/// Counts a thread among a channel's readers.
+class Reader {
+ public:
+  explicit Reader(EventChannel& channel) : channel_(channel) { count(1); }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+  ~Reader() { count(-1); }
+
+ private:
+  void count(int change) {
+    const Lock lock(Process::get().mutex);
+    channel_.readers += change;
+  }
+
+  EventChannel& channel_;
+};
+
+/// A thread that waits while its channel is destroyed sleeps on: in the kernel it would hold the
+/// file. Programs rely on it that destroy their channel and exit.
 std::unique_ptr<Event> take_event(EventChannel& channel) {
-  const Lock lock(Process::get().mutex);
+  Lock lock(Process::get().mutex);
+  while (channel.abandoned()) {
+    lock.unlock();
+    pause();
+    lock.lock();
+  }
   std::unique_ptr<Event> event = channel.pop();
   if (event) ++event->owner->unacknowledged;
   return event;
 }
 
 int get_event(EventChannel& channel, rdma_cm_event** shown) {
+  const Reader reader(channel);
+  int error = 0;
   for (;;) {
     std::unique_ptr<Event> event = take_event(channel);
     if (!event) {
-      if (const int error = channel.wait(); error != 0) return fail(error);
+      if (error != 0) return fail(error);
+      error = channel.wait();
       continue;
     }
     Event* const raw = event.release();
@@ -157,7 +186,7 @@ SOFTVERBS_EXPORT rdma_event_channel* rdma_create_event_channel() {
 SOFTVERBS_EXPORT void rdma_destroy_event_channel(rdma_event_channel* channel) {
   Process& process = Process::get();
   const Lock lock(process.mutex);
-  const std::unique_ptr<EventChannel> owned(static_cast<EventChannel*>(channel));
+  std::unique_ptr<EventChannel> owned(static_cast<EventChannel*>(channel));
   // Ids that the user forgot end with their channel, as with the kernel's file.
   std::vector<Id*> forgotten;
   for (const auto& [serial, id] : process.ids) {
@@ -167,6 +196,7 @@ SOFTVERBS_EXPORT void rdma_destroy_event_channel(rdma_event_channel* channel) {
     id->shut_down();
     id->home = nullptr;
   }
+  if (owned->readers > 0) owned.release()->abandon();
 }
 
 SOFTVERBS_EXPORT int rdma_get_cm_event(rdma_event_channel* channel, rdma_cm_event** event) {

@@ -46,6 +46,11 @@ int EventChannel::wait() const {
   return ::poll(&waiting, 1, -1) < 0 ? errno : 0;
 }
 
+void EventChannel::abandon() {
+  abandoned_ = true;
+  descriptor_.reset();
+}
+
 void EventChannel::mark_readable() const {
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(fd, &one, sizeof(one));

@@ -28,11 +28,18 @@ class EventChannel : public rdma_event_channel {
   /// @return 0, or EAGAIN (the descriptor is non-blocking), EINTR (a signal) or another errno.
   [[nodiscard]] int wait() const;
 
+  /// Threads that are in rdma_get_cm_event(3) with it.
+  int readers = 0;
+  /// Closes the descriptor of a channel that still has readers. It stays for them, for ever.
+  void abandon();
+  [[nodiscard]] bool abandoned() const { return abandoned_; }
+
  private:
   void mark_readable() const;
   void mark_empty() const;
 
   FileDescriptor descriptor_;
+  bool abandoned_ = false;
   std::deque<std::unique_ptr<Event>> queue_;
 };
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "common/softverbs/verbs/limits.h"
+#include "common/softverbs/verbs/peer.h"
 #include "common/softverbs/verbs/process.h"
 #include "common/softverbs/verbs/queue_pair.h"
 #include "common/softverbs/verbs/service.h"
@@ -17,6 +18,11 @@ namespace {
 
 /// So many messages are taken from a connection before others have their turn.
 constexpr int kMessagesPerTurn = 64;
+
+/// Whether a message may end in a completion of a receive.
+bool delivers(const Message& request) {
+  return request.type == MessageType::kSend || request.type == MessageType::kWriteImm;
+}
 
 }  // namespace
 
@@ -34,16 +40,17 @@ void Connection::on_events(uint32_t events) {
 void Connection::receive() {
   for (int i = 0; i < kMessagesPerTurn; ++i) {
     const ssize_t received = recv(fd(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
-    if (received < 0 && errno == EINTR) continue;
+    // A reset is told once, before what the peer sent until then.
+    if (received < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
     if (received < 0 && errno == EAGAIN) break;
     const auto length = static_cast<size_t>(received);
-    if (received <= 0) return service_.close_connection(*this);
+    if (received <= 0) return close();
     if (token_ == 0) {
-      if (!greet(buffer_.data(), length)) return service_.close_connection(*this);
+      if (!greet(buffer_.data(), length)) return close();
       continue;
     }
     Message request;
-    if (length < sizeof request) return service_.close_connection(*this);
+    if (length < sizeof request) return close();
     std::memcpy(&request, buffer_.data(), sizeof request);
     handle(request, buffer_.data() + sizeof request);
   }
@@ -73,7 +80,19 @@ bool Connection::greet(const char* data, size_t length) {
   return true;
 }
 
+void Connection::close() {
+  if (!backlog_.empty()) release_requests();
+  service_.close_connection(*this);
+}
+
+Peer* Connection::peer() {
+  if (!peer_) peer_ = service_.find_peer(token_);
+  return peer_.get();
+}
+
 void Connection::handle(const Message& request, const char* payload) {
+  // What the peer acknowledged before it sent this is seen to complete before this is.
+  if (delivers(request) && peer() != nullptr) service_.take_replies(*peer());
   const auto lock = process_.queue_pairs().lock();
   if (QueuePair* queue_pair = process_.queue_pairs().find(request.dest_qpn)) {
     queue_pair->on_request(*this, request, payload);
@@ -99,6 +118,8 @@ void Connection::reply(const Message& reply, const char* payload) {
   std::memcpy(copy.data(), &reply, sizeof reply);
   if (reply.payload > 0) std::memcpy(copy.data() + sizeof reply, payload, reply.payload);
   backlog_.push_back(std::move(copy));
+  // No request of this process may overtake it.
+  if (peer() != nullptr) peer()->hold_requests();
 }
 
 void Connection::send_backlog() {
@@ -110,6 +131,13 @@ void Connection::send_backlog() {
     backlog_.pop_front();
   }
   service_.watch(fd(), EPOLLIN, *this, true);
+  release_requests();
+}
+
+void Connection::release_requests() {
+  if (peer() == nullptr || peer()->dead()) return;
+  peer()->release_requests();
+  service_.resume(*peer());
 }
 
 }  // namespace softverbs

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <vector>
 
 #include "common/softverbs/file_descriptor.h"
@@ -9,6 +10,7 @@
 
 namespace softverbs {
 
+class Peer;
 class Process;
 class Service;
 
@@ -34,11 +36,15 @@ class Connection : public EventHandler {
   bool greet(const char* data, size_t length);
   void handle(const Message& request, const char* payload);
   void send_backlog();
+  void release_requests();
+  void close();
+  Peer* peer();
 
   Process& process_;
   Service& service_;
   FileDescriptor fd_;
   uint64_t token_ = 0;
+  std::shared_ptr<Peer> peer_;  ///< Where this process's requests to the same process go.
   std::deque<std::vector<char>> backlog_;
   std::vector<char> buffer_;
   std::vector<char> answer_;

@@ -112,6 +112,7 @@ bool Peer::check_alive() {
 
 Peer::Sent Peer::send(const Message& message, std::span<const iovec> payload) {
   if (dead()) return Sent::kGone;
+  if (held_.load()) return Sent::kFull;
   std::array<iovec, kMaxSge + 1> data;
   data[0] = {const_cast<Message*>(&message), sizeof message};
   std::copy(payload.begin(), payload.end(), data.begin() + 1);

@@ -24,7 +24,7 @@ class Peer {
  public:
   enum class Sent {
     kSent,
-    kFull,  ///< The connection is full; the service thread calls back when it is not.
+    kFull,  ///< The connection is full or held; the service thread calls back when it is not.
     kGone,
   };
 
@@ -55,6 +55,11 @@ class Peer {
   /// Sends a request; the payload is gathered from `payload`.
   Sent send(const Message& message, std::span<const iovec> payload);
 
+  /// Service thread: requests wait (`send` says kFull), because a reply to the peer does.
+  void hold_requests() { held_.store(true); }
+  /// Service thread: they need not wait any more. The caller resumes the queue pairs.
+  void release_requests() { held_.store(false); }
+
   /// Service thread: the events of `socket` that it should wait for changed.
   std::function<void(bool want_write)> on_interest;
   /// Service thread: the connection takes requests again.
@@ -73,6 +78,7 @@ class Peer {
   bool self_ = false;
   std::atomic<bool> dead_{false};
   std::atomic<bool> refuses_copies_{false};
+  std::atomic<bool> held_{false};
   std::mutex mutex_;
   bool want_write_ = false;
 };

@@ -195,12 +195,28 @@ void Service::forget(const Peer& peer) {
   }
 }
 
+std::shared_ptr<Peer> Service::find_peer(uint64_t token) {
+  std::lock_guard lock(peers_mutex_);
+  for (const auto& [block, entry] : peers_) {
+    if (entry.peer->token() == token) return entry.peer;
+  }
+  for (const Entry& entry : dying_peers_) {
+    if (entry.peer->token() == token) return entry.peer;
+  }
+  return nullptr;
+}
+
 void Service::receive_replies(Peer& peer) {
+  if (!take_replies(peer)) bury(peer);
+}
+
+bool Service::take_replies(Peer& peer) {
   for (;;) {
     const ssize_t received = recv(peer.socket(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
-    if (received < 0 && errno == EINTR) continue;
-    if (received < 0 && errno == EAGAIN) return;
-    if (received < static_cast<ssize_t>(sizeof(Message))) return bury(peer);
+    // A reset is told once, before what the peer sent until then.
+    if (received < 0 && (errno == EINTR || errno == ECONNRESET)) continue;
+    if (received < 0 && errno == EAGAIN) return true;
+    if (received < static_cast<ssize_t>(sizeof(Message))) return false;
     const auto* reply = reinterpret_cast<const Message*>(buffer_.data());
     const auto lock = process_.queue_pairs().lock();
     if (QueuePair* queue_pair = process_.queue_pairs().find(reply->dest_qpn)) {

@@ -57,6 +57,10 @@ class Service {
   void close_connection(Connection& connection);
   void run_timers();
   void bury(Peer& peer);
+  /// The peer with this identity that requests of this process go to; null when there is none.
+  std::shared_ptr<Peer> find_peer(uint64_t token);
+  /// Handles the replies that have come. \return false when no more will come.
+  bool take_replies(Peer& peer);
   void receive_replies(Peer& peer);
   void resume(Peer& peer);
 

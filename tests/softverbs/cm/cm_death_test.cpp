@@ -17,10 +17,6 @@
 namespace softverbs::cm_test {
 namespace {
 
-constexpr int kInvalidServiceId = 8;
-constexpr int kConsumerDefined = 28;
-constexpr int kTimeout = 4;
-
 /// Runs softverbs_cm_peer; kills it at the end at the latest.
 class PeerProcess {
  public:
@@ -114,10 +110,6 @@ struct AgainstActive {
   IdPtr passive;
   PeerProcess process;
 };
-
-void expect_rejected(const ChannelPtr& channel, int status) {
-  EXPECT_EQ(status, expect_event(channel, RDMA_CM_EVENT_REJECTED)->status);
-}
 
 void expect_disconnected(const ChannelPtr& channel, const IdPtr& id) {
   EXPECT_EQ(0, expect_event(channel, RDMA_CM_EVENT_DISCONNECTED)->status);

@@ -145,6 +145,22 @@ rdma_conn_param parameters(const std::vector<uint8_t>& private_data) {
   return result;
 }
 
+int connect_again(const IdPtr& id, const std::vector<uint8_t>& data) {
+  rdma_conn_param parameter = parameters(data);
+  return rdma_connect(id.get(), &parameter) == 0 ? 0 : errno;
+}
+
+int accept_with(const IdPtr& id, const std::vector<uint8_t>& data) {
+  rdma_conn_param parameter = parameters(data);
+  return rdma_accept(id.get(), &parameter) == 0 ? 0 : errno;
+}
+
+void expect_rejected(const ChannelPtr& channel, int status) {
+  const EventPtr event = expect_event(channel, RDMA_CM_EVENT_REJECTED);
+  EXPECT_EQ(status, event->status);
+  EXPECT_EQ(kRejectSize, event->param.conn.private_data_len);
+}
+
 std::vector<uint8_t> pattern(size_t size) {
   std::vector<uint8_t> bytes(size);
   for (size_t index = 0; index < size; ++index)

@@ -59,6 +59,19 @@ IdPtr make_resolved(const ChannelPtr& channel, const std::string& host, uint16_t
 /// A queue pair with small queues, as rdma_create_qp makes it.
 void make_qp(rdma_cm_id* id);
 
+/// Private data of a REJ, in bytes.
+constexpr size_t kRejectSize = 148;
+/// Reasons of a REJ (InfiniBand specification, 12.6.7).
+constexpr int kTimeout = 4;
+constexpr int kInvalidServiceId = 8;
+constexpr int kConsumerDefined = 28;
+
+/// rdma_connect and rdma_accept with `parameters(data)`. \return 0 or the errno.
+int connect_again(const IdPtr& id, const std::vector<uint8_t>& data = {});
+int accept_with(const IdPtr& id, const std::vector<uint8_t>& data = {});
+/// The next event must be a rejection for this reason.
+void expect_rejected(const ChannelPtr& channel, int status);
+
 /// Two ends of one connection in this process, each with its own channel.
 struct Pair {
   ChannelPtr passive_channel;
