@@ -118,7 +118,7 @@ std::optional<Step> SessionProtocol::refuse_attach(const Message& message,
   }
   if (request.access == protocol::Access::read_write && !offer->read_write) {
     return refuse(message, Status::read_only,
-                  fmt::format("export '{}' is read-only", request.name));
+                  fmt::format("export '{}' is read-only; mount it with -o ro", request.name));
   }
   if (!is_zero(request.generation) && request.generation != offer->generation) {
     return refuse(message, Status::stale,
