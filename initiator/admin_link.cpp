@@ -20,7 +20,7 @@ AdminLink::AdminLink(ControlLoop& loop, std::unique_ptr<Link> link,
   auto& qp = link_->create_queue_pair(pd_, channel_.completion_queue(),
                                       protocol::MessageChannel::queue_pair_options());
   channel_.start(qp);
-  watch_.emplace(loop, channel_.fd(), [this] { channel_.poll(*this); });
+  watch_.emplace(loop.io(), channel_.fd(), [this] { channel_.poll(*this); });
   link_->on_lost([this] { lose("the target closed the connection"); });
   link_->connect(protocol::QueueRequest{}.encode(), deadline);
 }

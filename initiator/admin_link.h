@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/descriptor_watch.h"
 #include "common/protocol/message_channel.h"
 #include "common/protocol/messages.h"
 #include "common/verbs/protection_domain.h"
@@ -73,7 +74,7 @@ class AdminLink final : public protocol::MessageHandler {
   verbs::ProtectionDomain pd_;  // holds nothing but message buffers
   protocol::MessageChannel channel_;
   std::unique_ptr<Link> link_;  // owns the queue pair: goes before the channel's completion queue
-  std::optional<ControlLoop::Watch> watch_;
+  std::optional<DescriptorWatch> watch_;
   std::uint64_t next_tag_ = 1;
   protocol::Header waiting_for_;
   std::optional<Reply> reply_;

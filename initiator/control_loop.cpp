@@ -6,29 +6,8 @@
 
 namespace rdmablk::initiator {
 
-ControlLoop::Watch::Watch(ControlLoop& loop, int fd, std::function<void()> handler)
-    : descriptor_(loop.io_, fd),
-      handler_(std::move(handler)),
-      alive_(std::make_shared<const bool>(true)) {
-  wait();
-}
-
-ControlLoop::Watch::~Watch() {
-  descriptor_.release();  // it belongs to whoever is watched
-}
-
-void ControlLoop::Watch::wait() {
-  descriptor_.async_wait(asio::posix::stream_descriptor::wait_read,
-                         [this, alive = std::weak_ptr(alive_)](const std::error_code& error) {
-                           if (error || alive.expired()) return;
-                           wait();
-                           handler_();  // may destroy the watch
-                         });
-}
-
-ControlLoop::ControlLoop() : cm_(cm::make_rdmacm()) {
-  cm_watch_ = std::make_unique<Watch>(*this, cm_->fd(), [this] { cm_->process(); });
-}
+ControlLoop::ControlLoop()
+    : cm_(cm::make_rdmacm()), cm_watch_(io_, cm_->fd(), [this] { cm_->process(); }) {}
 
 ControlLoop::~ControlLoop() {
   stop();

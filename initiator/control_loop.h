@@ -1,13 +1,13 @@
 #pragma once
 
 #include <asio/io_context.hpp>
-#include <asio/posix/stream_descriptor.hpp>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <thread>
 
 #include "common/cm/connection.h"
+#include "common/descriptor_watch.h"
 
 namespace rdmablk::initiator {
 
@@ -26,21 +26,8 @@ class ControlLoop {
 
   cm::ConnectionManager& connections() noexcept { return *cm_; }
 
-  /// Calls `handler` whenever the descriptor becomes readable, until the watch is destroyed.
-  class Watch {
-   public:
-    Watch(ControlLoop& loop, int fd, std::function<void()> handler);
-    ~Watch();
-    Watch(const Watch&) = delete;
-    Watch& operator=(const Watch&) = delete;
-
-   private:
-    void wait();
-
-    asio::posix::stream_descriptor descriptor_;
-    std::function<void()> handler_;
-    std::shared_ptr<const bool> alive_;  // a call that is under way already outlives the watch
-  };
+  /// For watching descriptors: their handlers run on the thread that runs the loop.
+  asio::io_context& io() noexcept { return io_; }
 
   /// Handles events on the caller's thread until `done` says so. Not after start().
   /// @return false when the deadline came first.
@@ -55,7 +42,7 @@ class ControlLoop {
  private:
   std::unique_ptr<cm::ConnectionManager> cm_;
   asio::io_context io_{1};
-  std::unique_ptr<Watch> cm_watch_;
+  DescriptorWatch cm_watch_;
   std::thread thread_;
 };
 

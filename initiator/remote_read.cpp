@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/descriptor_watch.h"
 #include "common/error.h"
 
 namespace rdmablk::initiator {
@@ -27,7 +28,7 @@ void post_read(verbs::QueuePair& qp, std::span<std::byte> into, std::uint32_t lk
 void read_remote(ControlLoop& loop, const IdleQueue& queue, std::span<std::byte> into,
                  std::uint32_t lkey, const RemotePlace& from,
                  ControlLoop::Clock::time_point deadline) {
-  const ControlLoop::Watch watch(loop, queue.events.fd(), [&] {
+  const DescriptorWatch watch(loop.io(), queue.events.fd(), [&] {
     queue.events.drain();
     queue.cq.arm();
   });

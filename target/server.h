@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "common/cm/connection.h"
+#include "common/descriptor_watch.h"
+#include "common/lifetime.h"
 #include "common/protocol/private_data.h"
 #include "common/socket_address.h"
 #include "target/counters.h"
-#include "target/descriptor_watch.h"
 #include "target/device_selection.h"
 #include "target/export.h"
-#include "target/lifetime.h"
 #include "target/limits.h"
 #include "target/options.h"
 #include "target/session.h"

@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "common/cm/connection.h"
+#include "common/descriptor_watch.h"
+#include "common/lifetime.h"
 #include "common/protocol/message_channel.h"
 #include "target/counters.h"
-#include "target/descriptor_watch.h"
 #include "target/io_queue.h"
-#include "target/lifetime.h"
 #include "target/limits.h"
 #include "target/session_protocol.h"
 #include "target/target_device.h"

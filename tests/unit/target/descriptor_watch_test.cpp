@@ -1,4 +1,4 @@
-#include "target/descriptor_watch.h"
+#include "common/descriptor_watch.h"
 
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>

@@ -1,8 +1,8 @@
-#include "target/descriptor_watch.h"
+#include "common/descriptor_watch.h"
 
 #include <utility>
 
-namespace rdmablk::target {
+namespace rdmablk {
 
 DescriptorWatch::DescriptorWatch(asio::io_context& io, int fd, std::function<void()> ready)
     : descriptor_(io, fd), ready_(std::move(ready)) {
@@ -23,4 +23,4 @@ void DescriptorWatch::wait() {
                          }));
 }
 
-}  // namespace rdmablk::target
+}  // namespace rdmablk

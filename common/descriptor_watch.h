@@ -4,9 +4,9 @@
 #include <asio/posix/stream_descriptor.hpp>
 #include <functional>
 
-#include "target/lifetime.h"
+#include "common/lifetime.h"
 
-namespace rdmablk::target {
+namespace rdmablk {
 
 /// Calls back whenever a descriptor is readable, until destroyed.
 class DescriptorWatch {
@@ -26,4 +26,4 @@ class DescriptorWatch {
   Lifetime lifetime_;
 };
 
-}  // namespace rdmablk::target
+}  // namespace rdmablk

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-namespace rdmablk::target {
+namespace rdmablk {
 
 /// A member of whoever hands callbacks to an event loop: a callback may be queued already when its
 /// object is destroyed, and then does nothing. One thread.
@@ -26,4 +26,4 @@ class Lifetime {
   std::shared_ptr<const char> token_ = std::make_shared<const char>();
 };
 
-}  // namespace rdmablk::target
+}  // namespace rdmablk
