@@ -14,6 +14,9 @@
 /// `docs/protocol.md` has the bytes.
 namespace rdmablk::protocol {
 
+/// Requests that may be unanswered on an I/O queue of a resident export.
+inline constexpr unsigned kResidentCommands = 4;
+
 /// The reply to QUEUE, which opens an I/O queue that carries messages. The request has no payload.
 struct QueueReply {
   std::uint64_t address = 0;   ///< of slot 0; zero where data does not go through slots
