@@ -25,8 +25,13 @@ struct Arguments {
 void describe(CLI::App& app, Arguments& arguments) {
   app.set_version_flag("--version", "rdmablk-target " RDMABLK_VERSION);
   app.add_option("--export", arguments.exports,
-                 "An export; may be given several times. A comma within a value is written \\,")
-      ->type_name("NAME=memory:SIZE[,huge=2M|1G][,readonly][,chunk=SIZE]")
+                 "An export of memory, of a file or of a block device; may be given several times. "
+                 "size: makes the file when it is missing, with sparse unallocated. resident: the "
+                 "file is loaded into memory, and takes huge and chunk too. A comma within a value "
+                 "is written \\,")
+      ->type_name(
+          "NAME=memory:SIZE[,huge=2M|1G][,readonly][,chunk=SIZE] or "
+          "NAME=file:PATH[,size=SIZE][,sparse][,direct=auto|on|off][,readonly][,resident]")
       ->allow_extra_args(false)
       ->required();
   app.add_option("--listen", arguments.listen,
@@ -89,7 +94,7 @@ HostPort parse_listen(std::string_view text) {
 
 std::optional<Options> parse_options(int argc, const char* const* argv) {
   Arguments arguments;
-  CLI::App app("Lends memory of this machine to others as block images over RDMA.",
+  CLI::App app("Lends memory and files of this machine to others as block images over RDMA.",
                "rdmablk-target");
   describe(app, arguments);
   try {
