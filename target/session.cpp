@@ -189,8 +189,8 @@ std::unique_ptr<IoQueue> Session::make_queue(std::unique_ptr<cm::Connection>& co
                                            owner);
   }
   const ServedQueueContext context{environment_.io, environment_.counters,
-                                   environment_.io_threads.next(),
-                                   environment_.io_threads.blocking()};
+                                   environment_.io_threads->next(),
+                                   environment_.io_threads->blocking()};
   return std::make_unique<FileQueue>(connection, attachment, number, context, owner);
 }
 

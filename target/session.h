@@ -42,7 +42,7 @@ struct SessionEnvironment {
   const Limits& limits;
   protocol::InstanceId target;
   SessionOwner& owner;
-  IoThreads& io_threads;
+  IoThreads* io_threads;  ///< null when no export has a file
   QueueDrain& drain;
 };
 
