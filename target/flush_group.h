@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/intrusive/slist.hpp>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -35,19 +36,16 @@ class Writer {
 class FlushGroup {
  public:
   /// A flush; made and owned by who asks, and left alone until on_flushed().
-  class Flush {
+  class Flush : public boost::intrusive::slist_base_hook<> {
    public:
+    const Writer* writer = nullptr;  ///< set by flush()
+
     /// Everything acknowledged before the flush is on stable storage (0), or not (an errno value).
     /// On any I/O thread.
     virtual void on_flushed(int error) noexcept = 0;
 
    protected:
     ~Flush() = default;
-
-   private:
-    friend class FlushGroup;
-    Flush* next_ = nullptr;
-    const Writer* writer_ = nullptr;
   };
 
   /// @param file its number on every ring.
