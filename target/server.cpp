@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/random.h"
 #include "common/verbs/memory_region.h"
+#include "target/distinct_files.h"
 #include "target/memlock_budget.h"
 
 namespace rdmablk::target {
@@ -39,6 +40,7 @@ Server::Server(cm::ConnectionManager& manager, const Options& options)
       limits_(options.limits),
       addresses_(resolve_all(options.listen)),
       slot_budget_(options.slot_memory) {
+  check_distinct_files(options.exports);
   const auto devices = select_devices(manager, addresses_, options.device);
   check_memlock(options.exports, devices.size(), verbs::memlock_limit());
   make_exports(options, devices);

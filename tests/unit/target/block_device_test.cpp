@@ -88,11 +88,11 @@ TEST_P(BlockDeviceTest, IsServedDirectlyInItsBlocks) {
 
 TEST_P(BlockDeviceTest, CountsAsStored) {
   const BackingFile file(spec());
-  std::array<Extent, 4> extents;
+  std::array<protocol::Extent, 4> extents;
   std::size_t count = 0;
   ASSERT_EQ(file.map(512, 2 * kMiB, extents, count), 0);
   ASSERT_EQ(count, 1U);
-  EXPECT_FALSE(extents[0].hole);
+  EXPECT_FALSE(extents[0].is_hole);
   EXPECT_EQ(extents[0].length, kMiB - 512);
 }
 
