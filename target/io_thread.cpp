@@ -56,11 +56,12 @@ void IoThread::Mailbox::on_readable() noexcept {
   }
 }
 
-IoThread::IoThread(unsigned number, std::span<const int> files) : ring_(files, kBuffers) {
+IoThread::IoThread(unsigned number, std::span<const int> files, std::string_view kind)
+    : ring_(files, kBuffers) {
   const SignalsBlocked blocked;  // they are for the thread that controls
   try {
-    thread_ = std::thread([this, number] {
-      pthread_setname_np(pthread_self(), fmt::format("io-{}", number).c_str());
+    thread_ = std::thread([this, name = fmt::format("{}-{}", kind, number)] {
+      pthread_setname_np(pthread_self(), name.c_str());
       serve();
     });
   } catch (const std::system_error& error) {

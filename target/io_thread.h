@@ -4,6 +4,7 @@
 #include <boost/intrusive/slist.hpp>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <thread>
 
 #include "common/unique_fd.h"
@@ -25,8 +26,9 @@ class IoTask : public boost::intrusive::slist_base_hook<> {
 /// (through the ring), and what others post to it.
 class IoThread {
  public:
-  /// Starts the thread. @param number for its name. @param files see IoUring. Throws SystemError.
-  IoThread(unsigned number, std::span<const int> files);
+  /// Starts the thread. @param number for its name. @param files see IoUring.
+  /// @param kind the other part of its name, 4 bytes at most. Throws SystemError.
+  IoThread(unsigned number, std::span<const int> files, std::string_view kind = "io");
 
   /// Ends the thread, once what was posted has run and what is in flight has ended. @pre nobody
   /// else will post a task any more.
