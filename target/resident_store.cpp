@@ -80,10 +80,10 @@ void ResidentStore::start() noexcept {
 void ResidentStore::on_progress(std::uint64_t done) noexcept {
   if (!settling_) return;
   if (!progress_) {
-    progress_.emplace(Progress::Words{fmt::format("export '{}'", name_),
-                                      fmt::format("comparing with {}:", store_.file().path()),
-                                      "made the file equal to"},
-                      memory_.size(), standard_progress_output());
+    progress_.emplace(
+        Progress::Words{fmt::format("export '{}'", name_),
+                        fmt::format("comparing with {}:", store_.file().path()), "compared"},
+        memory_.size(), standard_progress_output());
   }
   progress_->show(done);
 }
@@ -110,7 +110,7 @@ void ResidentStore::report(const ReconciliationResult& result) noexcept {
     return;
   }
   if (progress_) {
-    progress_->finish(fmt::format(", wrote {} back", format_size(result.written)));
+    progress_->finish(fmt::format(", wrote {} of it back", format_size(result.written)));
   } else if (result.written > 0) {
     spdlog::info("export '{}': wrote back {} that nobody had flushed", name_,
                  format_size(result.written));
