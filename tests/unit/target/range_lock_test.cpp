@@ -25,8 +25,26 @@ class Range final : public RangeLock::Hold {
   void on_granted() noexcept override { held = true; }
 };
 
+/// Gives back what is held, and what is then, until nobody waits.
+void release_all(RangeLock& lock, const std::vector<std::unique_ptr<Range>>& ranges) {
+  const auto is_held = [](const auto& range) { return range->held; };
+  for (;;) {
+    const auto next = std::find_if(ranges.begin(), ranges.end(), is_held);
+    if (next == ranges.end()) return;
+    (*next)->held = false;
+    lock.release(**next);
+  }
+}
+
 class RangeLockTest : public ::testing::Test {
  protected:
+  ~RangeLockTest() override { release_all(lock_, ranges_); }
+
+  void release(Range& range) {
+    range.held = false;
+    lock_.release(range);
+  }
+
   Range& acquire(std::uint64_t begin, std::uint64_t end) {
     ranges_.push_back(std::make_unique<Range>(begin, end));
     ranges_.back()->held = lock_.acquire(*ranges_.back());
@@ -49,7 +67,7 @@ TEST_F(RangeLockTest, KeepsOverlappingRangesApart) {
   Range& right = acquire(199, 201);
   Range& inside = acquire(150, 151);
   for (const Range* range : {&left, &right, &inside}) EXPECT_FALSE(range->held);
-  lock_.release(middle);
+  release(middle);
   for (const Range* range : {&left, &right, &inside}) EXPECT_TRUE(range->held);
 }
 
@@ -57,9 +75,9 @@ TEST_F(RangeLockTest, WaitsForAllThatIsInTheWay) {
   Range& left = acquire(0, 10);
   Range& right = acquire(20, 30);
   Range& all = acquire(0, 30);
-  lock_.release(left);
+  release(left);
   EXPECT_FALSE(all.held);
-  lock_.release(right);
+  release(right);
   EXPECT_TRUE(all.held);
 }
 
@@ -68,10 +86,10 @@ TEST_F(RangeLockTest, DoesNotOvertakeWhoWaits) {
   Range& waiting = acquire(5, 20);
   Range& late = acquire(15, 25);  // nothing held is in its way
   EXPECT_FALSE(late.held);
-  lock_.release(first);
+  release(first);
   EXPECT_TRUE(waiting.held);
   EXPECT_FALSE(late.held);
-  lock_.release(waiting);
+  release(waiting);
   EXPECT_TRUE(late.held);
 }
 
@@ -98,7 +116,7 @@ TEST_F(RangeLockTest, MayBeUsedWithinACallback) {
   Again other(lock_, 10);
   EXPECT_FALSE(lock_.acquire(one));
   EXPECT_FALSE(lock_.acquire(other));
-  lock_.release(first);
+  release(first);
   EXPECT_EQ(one.left + other.left, 0U);
   EXPECT_TRUE(acquire(0, 1).held);
 }
@@ -151,6 +169,7 @@ TEST_F(RangeLockTest, DoesWhatThePlainModelDoes) {
         ASSERT_EQ(range->held, model.holds(range.get())) << "seed " << seed << " step " << step;
       }
     }
+    release_all(lock, there);
   }
 }
 
