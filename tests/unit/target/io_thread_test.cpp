@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "error_of.h"
-#include "recorded_operation.h"
 #include "target/flush_group.h"
 
 namespace rdmablk::target {
@@ -136,24 +135,37 @@ TEST(IoThreadTest, ATaskMayVanishWhenItRuns) {
   run_on(thread, [] {});
 }
 
-TEST(IoThreadTest, EndsOnceWhatIsInFlightHasEnded) {
-  std::array<int, 2> pipe{};
-  ASSERT_EQ(::pipe2(pipe.data(), O_CLOEXEC), 0);
-  const UniqueFd out(pipe[0]);
-  const UniqueFd in(pipe[1]);
-  std::array<std::byte, 4> bytes{};
-  RecordedOperation operation;
-  operation.data = bytes.data();
-  operation.length = bytes.size();
-  std::thread writer;
-  {
-    const std::array files{out.get()};
-    IoThread thread(0, files);
-    run_on(thread, [&] { thread.ring().submit(operation); });
-    writer = std::thread([&] { EXPECT_EQ(::write(in.get(), "abcd", 4), 4); });
+/// An operation that begins anew when it has ended, and counts the ends that its thread sees.
+class Chain final : public RingOperation {
+ public:
+  Chain(IoThread& thread, unsigned times) : thread_(thread), left_(times) {
+    data = bytes_.data();
+    length = bytes_.size();
   }
-  EXPECT_EQ(operation.result, 4);
-  writer.join();
+  unsigned strays() const { return strays_; }
+  unsigned left() const { return left_; }
+
+  void on_result(int) noexcept override {
+    if (!thread_.is_current()) ++strays_;
+    if (--left_ > 0) thread_.ring().submit(*this);
+  }
+
+ private:
+  IoThread& thread_;
+  std::array<std::byte, 4> bytes_{};
+  unsigned left_;
+  unsigned strays_ = 0;
+};
+
+TEST(IoThreadTest, EndsOnceWhatIsInFlightHasEnded) {
+  const UniqueFd file(::memfd_create("io_thread_test", MFD_CLOEXEC));
+  const std::array files{file.get()};
+  auto thread = std::make_unique<IoThread>(0, files);
+  Chain chain(*thread, 20000);
+  run_on(*thread, [&] { thread->ring().submit(chain); });
+  thread.reset();
+  EXPECT_EQ(chain.left(), 0U);
+  EXPECT_EQ(chain.strays(), 0U) << "ended behind the end of its thread";
 }
 
 TEST(IoThreadTest, SaysWhatIsWrongWithFiles) {
