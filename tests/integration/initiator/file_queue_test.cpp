@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "common/protocol/io_messages.h"
 #include "tests/integration/initiator/kept_image.h"
 
 namespace rdmablk::testing {
@@ -63,7 +64,9 @@ TEST_P(AnyFileQueueTest, KeepsMoreRequestsThanFitAndTheirData) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, AnyFileQueueTest, ::testing::Values(",direct=auto", ",direct=off"),
-                         [](const auto& info) { return info.index == 0 ? "Direct" : "Buffered"; });
+                         [](const auto& parameter) {
+                           return parameter.index == 0 ? "Direct" : "Buffered";
+                         });
 
 TEST_F(FileQueueTest, ShowsWhereDataAndHolesAre) {
   KeptImage kept(kSize, "");
