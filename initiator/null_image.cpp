@@ -74,6 +74,8 @@ int NullQueue::perform(const Request& request) noexcept {
       break;
     case Operation::flush:
       break;
+    case Operation::map:
+      return EOPNOTSUPP;
   }
   return 0;
 }
