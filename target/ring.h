@@ -1,14 +1,14 @@
 #pragma once
 
+#include <boost/intrusive/slist.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace rdmablk::target {
 
 /// One operation on a file, made and owned by who submits it, and left alone from Ring::submit()
 /// until on_result().
-class RingOperation {
+class RingOperation : public boost::intrusive::slist_base_hook<> {
  public:
   enum class Kind : std::uint8_t {
     read,      ///< into `data`, a piece of the fixed buffer `buffer`
@@ -39,10 +39,6 @@ class RingOperation {
   ~RingOperation() = default;
   RingOperation(const RingOperation&) = default;
   RingOperation& operator=(const RingOperation&) = default;
-
- private:
-  friend class IoUring;
-  RingOperation* next_ = nullptr;
 };
 
 /// Works on operations, in any order, without blocking. One thread.

@@ -16,10 +16,11 @@ struct TransferPlan {
   std::byte* data = nullptr;
   std::uint64_t length = 0;
   std::uint64_t offset = 0;
+  std::uint64_t alignment = 1;  ///< bytes; of where an operation may begin: the block of direct I/O
 };
 
-/// A read or write of all bytes: what comes back short is continued, what was interrupted
-/// (-EINTR, -EAGAIN) is tried again.
+/// A read or write of all bytes: what comes back short is continued at the last aligned place, what
+/// was interrupted (-EINTR, -EAGAIN) is tried again, a thousand times without progress at most.
 class Transfer : private RingOperation {
  public:
   /// Starts. One at a time; ends with on_transferred().
@@ -30,13 +31,18 @@ class Transfer : private RingOperation {
   ~Transfer() = default;
 
   /// All is done (0), or not (a positive errno value: EIO also for a read that meets the end of the
-  /// file, ENOSPC for a write that stops making progress).
+  /// file, for what was cancelled, and for what makes no progress; ENOSPC for a write of nothing).
+  /// May start the next transfer.
   virtual void on_transferred(int error) noexcept = 0;
 
  private:
   void on_result(int result) noexcept final;
+  void try_again() noexcept;
+  void advance(std::uint64_t count) noexcept;
 
   Ring* ring_ = nullptr;
+  std::uint64_t alignment_ = 1;
+  unsigned attempts_ = 0;  ///< without progress
 };
 
 }  // namespace rdmablk::target
