@@ -84,9 +84,7 @@ int answer(const Uri& uri, const Capability& wanted) {
 
 ExportMap read_map(const Uri& uri, const MapRange& range) {
   const Attached attached(uri);
-  const auto& info = attached.image->attachment().info;
-  const std::uint64_t length = range.within(uri, info.size);
-  if (info.kind != protocol::ExportKind::file) return {uri, range.offset, {{length, false}}};
+  const std::uint64_t length = range.within(uri, attached.image->info().size);
   MapReader reader(*attached.image);
   const SessionWatch watch(*attached.session);
   return {uri, range.offset, reader.read(range.offset, length)};
