@@ -27,7 +27,7 @@ class IoTask : public boost::intrusive::slist_base_hook<> {
 class IoThread {
  public:
   /// Starts the thread. @param number for its name. @param files see IoUring.
-  /// @param kind the other part of its name, 4 bytes at most. Throws SystemError.
+  /// @param kind the other part of its name, 4 bytes at most. Throws as IoUring does.
   IoThread(unsigned number, std::span<const int> files, std::string_view kind = "io");
 
   /// Ends the thread, once what was posted has run and what is in flight has ended. @pre nobody
