@@ -49,6 +49,10 @@ void IoThread::Mailbox::on_readable() noexcept {
     const std::lock_guard lock(mutex_);
     tasks.swap(tasks_);
   }
+  run(tasks);
+}
+
+void IoThread::run(Tasks& tasks) noexcept {
   while (!tasks.empty()) {
     IoTask& task = tasks.front();
     tasks.pop_front();
@@ -81,7 +85,10 @@ void IoThread::post(IoTask& task) noexcept {
 
 void IoThread::serve() noexcept {
   ring_.watch(mailbox_.fd(), mailbox_);
-  while (!stopping_ || !mailbox_.empty() || ring_.in_flight() > 0) ring_.run(true);
+  while (!stopping_ || !mailbox_.empty() || ring_.in_flight() > 0) {
+    ring_.run(true);
+    run(deferred_);
+  }
   ring_.unwatch(mailbox_);
 }
 
