@@ -10,7 +10,6 @@
 #include "common/error.h"
 #include "common/units.h"
 #include "target/file_lock.h"
-#include "target/file_opening.h"
 
 namespace rdmablk::target {
 namespace {
@@ -72,8 +71,12 @@ BackingFile::BackingFile(const ExportSpec& spec, std::chrono::milliseconds lock_
   size_ = checked_size(spec, file);
   direct_ = choose_direct(spec, file.fd.get(), size_);
   block_device_ = file.block_device;
-  if (file.created) file.created->keep();
   fd_ = std::move(file.fd);
+  if (file.created) created_.emplace(std::move(*file.created));
+}
+
+void BackingFile::keep() noexcept {
+  if (created_) created_->keep();
 }
 
 std::string_view BackingFile::base_name() const noexcept {

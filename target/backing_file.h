@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "common/unique_fd.h"
 #include "target/direct_io.h"
 #include "target/export_spec.h"
+#include "target/file_opening.h"
 
 namespace rdmablk::target {
 
@@ -22,19 +24,23 @@ inline constexpr std::chrono::seconds kLockWait{10};
 /// locks (fcntl(2) F_OFD_SETLK and flock(2)) that keep others away, as long as the object lives
 /// and as long as I/O on the descriptor is under way. Readers may share a file with readers.
 ///
-/// Immutable once made: any thread may use it at any time. The descriptor's file offset belongs to
+/// Immutable once kept: any thread may use it at any time. The descriptor's file offset belongs to
 /// map(); I/O gives its own offsets (pread(2), io_uring). Bytes that are read or written at once
 /// must keep to alignment(), and their memory to a page; whoever uses the descriptor never
 /// changes the file's size.
 class BackingFile {
  public:
   /// Opens the file, or makes it (mode 0600, with its directory entry on stable storage) when it
-  /// is missing and spec.file_size is given; on failure, what was made is gone again.
+  /// is missing and spec.file_size is given; what was made is gone again when this fails, or when
+  /// the object ends without keep().
   /// @param spec of a kind with a file.
   /// @param lock_wait how long to retry when another has locked the file; blocks that long.
   /// Throws Error, which names the export and the file: missing, no regular file or block device,
   /// of another size, locked, in use, no room, no direct I/O though spec.direct is `on`.
   explicit BackingFile(const ExportSpec& spec, std::chrono::milliseconds lock_wait = kLockWait);
+
+  /// It is going to be served: a file that was made stays.
+  void keep() noexcept;
 
   int fd() const noexcept { return fd_.get(); }
 
@@ -81,6 +87,7 @@ class BackingFile {
   std::uint64_t size_ = 0;
   DirectSupport direct_;
   UniqueFd fd_;
+  std::optional<CreatedFile> created_;
 };
 
 }  // namespace rdmablk::target

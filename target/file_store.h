@@ -16,6 +16,9 @@ class FileStore {
   FileStore(const ExportSpec& spec, unsigned number)
       : file_(spec), number_(number), flushes_(number) {}
 
+  /// See BackingFile. Before other threads use it.
+  void keep() noexcept { file_.keep(); }
+
   const BackingFile& file() const noexcept { return file_; }
   unsigned number() const noexcept { return number_; }
   RangeLock& ranges() noexcept { return ranges_; }

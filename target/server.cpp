@@ -102,6 +102,9 @@ void Server::make_exports(const Options& options, std::span<ibv_context* const> 
 void Server::run() {
   wait_for_signal();
   listen();
+  for (const auto& exported : exports_) {
+    if (exported->store() != nullptr) exported->store()->keep();
+  }
   const DescriptorWatch watch(io_, manager_.fd(), [this] { manager_.process(); });
   io_.run();
   listeners_.clear();

@@ -27,7 +27,9 @@ expect_fail $usage "insecure" "$RDMABLK_BIN/rdmablk-target" --export disk=memory
 expect_fail $failed "nosuch0.*there (is|are)" "${tgt[@]}" --export disk=memory:1M --device nosuch0
 expect_fail $failed "192.0.2.1" "$RDMABLK_BIN/rdmablk-target" --insecure --listen 192.0.2.1 --export disk=memory:1M
 start_target --export disk=memory:1M --export spare=memory:1M,readonly
-expect_fail $failed "${target#*:}.*in use" "$RDMABLK_BIN/rdmablk-target" --insecure --listen "$target" --export disk=memory:1M
+expect_fail $failed "${target#*:}.*in use" "$RDMABLK_BIN/rdmablk-target" --log-level error --insecure --listen "$target" \
+  --export "disk=file:$scratch/new.img,size=1M"
+[[ ! -e $scratch/new.img ]] || fail "a target that could not start left the file that it had made"
 
 # What to attach.
 for command in info "bench --time 1 --rw read" mount; do
