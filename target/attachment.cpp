@@ -19,8 +19,8 @@ bool equal_in_constant_time(const Bytes& a, const Bytes& b) noexcept {
 }  // namespace
 
 Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Attach& request,
-                       const Limits& limits)
-    : offer_(&offer) {
+                       const Limits& limits, std::shared_ptr<StoreUse> use)
+    : offer_(&offer), use_(std::move(use)) {
   reply_.info = offer.info;
   reply_.attachment = id;
   reply_.token = random_bytes<protocol::Token>();
@@ -32,6 +32,11 @@ Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Att
   reply_.epoch = offer.epoch;
   reply_.generation = offer.generation;
   reply_.table = grant().table;
+  reply_.origin = offer.origin;
+  if (offer.info.kind == protocol::ExportKind::file) {
+    reply_.depth = use_->layout().count;
+    reply_.max_io = use_->layout().max_io;
+  }
 }
 
 bool Attachment::proves(const protocol::QueueRequest& request) const noexcept {

@@ -2,12 +2,14 @@
 
 #include <bitset>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "common/protocol/messages.h"
 #include "common/protocol/private_data.h"
 #include "target/catalog.h"
 #include "target/limits.h"
+#include "target/store_use.h"
 
 namespace rdmablk::target {
 
@@ -17,14 +19,18 @@ class Attachment {
   /// Grants what is asked for, cut to the limits. The token and the nonce are random.
   /// @param id the same on no two attachments of a target.
   /// @param offer outlives the attachment; has a grant for the access that is asked for.
+  /// @param use of the export's file, when the target's CPU is to work on its requests.
   Attachment(std::uint64_t id, const Offer& offer, const protocol::Attach& request,
-             const Limits& limits);
+             const Limits& limits, std::shared_ptr<StoreUse> use = nullptr);
 
   /// What the initiator is told, its secret token included.
   const protocol::AttachReply& reply() const noexcept { return reply_; }
 
   std::uint64_t id() const noexcept { return reply_.attachment; }
   const Offer& offer() const noexcept { return *offer_; }
+
+  /// Null when its I/O queues are served one-sided.
+  const std::shared_ptr<StoreUse>& use() const noexcept { return use_; }
 
   /// The protection domain and table that it is entitled to.
   const Grant& grant() const { return offer_->grant(reply_.access); }
@@ -42,6 +48,7 @@ class Attachment {
 
   const Offer* offer_;
   protocol::AttachReply reply_;
+  std::shared_ptr<StoreUse> use_;
   std::bitset<kMaxQueues> connected_;
 };
 

@@ -10,6 +10,11 @@ constexpr std::size_t kMaxNames = 700;
 
 }  // namespace
 
+bool Offer::is_served(protocol::Access access) const noexcept {
+  return info.kind == protocol::ExportKind::file ||
+         (info.kind == protocol::ExportKind::resident && access == protocol::Access::read_write);
+}
+
 const Grant& Offer::grant(protocol::Access access) const {
   return access == protocol::Access::read_write ? read_write.value() : read_only;
 }

@@ -7,11 +7,15 @@
 
 #include "common/protocol/messages.h"
 #include "common/verbs/protection_domain.h"
+#include "target/slot_budget.h"
 
 namespace rdmablk::target {
 
+class FileStore;
+class ResidentStore;
+
 /// What one kind of access to an export needs: where its chunk table lies, and the protection
-/// domain that its I/O queues are made in.
+/// domain that its I/O queues are made in. An export that is not served one-sided has neither.
 struct Grant {
   protocol::ChunkTable table;
   const verbs::ProtectionDomain* pd = nullptr;  ///< owned by the export
@@ -24,6 +28,14 @@ struct Offer {
   std::uint32_t epoch = 1;
   Grant read_only;
   std::optional<Grant> read_write;  ///< nothing when the export is read-only
+  std::string origin;               ///< what its file is called, for people
+
+  FileStore* store = nullptr;         ///< of an export with a file
+  ResidentStore* resident = nullptr;  ///< of a resident one
+  SlotBudget* budget = nullptr;       ///< for its slots, with a store
+
+  /// Whether the target's CPU works on requests of such an attachment.
+  bool is_served(protocol::Access access) const noexcept;
 
   /// @pre access is read-only, or there is a grant for it.
   const Grant& grant(protocol::Access access) const;

@@ -9,33 +9,49 @@
 namespace rdmablk::target {
 namespace {
 
+using protocol::Access;
+using protocol::ExportKind;
+
 /// Memory has no blocks; a page is what copies best at either end.
 constexpr std::uint32_t kBlockSize = 4096;
 
+std::string describe_memory(const ExportSpec& spec) {
+  const auto chunks = chunk_count(spec.size, spec.chunk);
+  return fmt::format(
+      "{} of memory{} in {} chunk{}", format_size(spec.size),
+      spec.huge_page != 0 ? fmt::format(" in huge pages of {}", format_size(spec.huge_page)) : "",
+      chunks, chunks == 1 ? "" : "s");
+}
+
 }  // namespace
 
-Export::Export(const ExportSpec& spec, std::span<ibv_context* const> devices)
+Export::Export(const ExportSpec& spec, std::span<ibv_context* const> devices,
+               const Options& options)
     : spec_(spec),
+      options_(options),
       uuid_(make_uuid()),
-      generation_(random_bytes<protocol::Generation>()),
-      memory_(spec.name, spec.size, spec.huge_page) {
+      generation_(random_bytes<protocol::Generation>()) {
+  if (spec_.has_file()) {
+    store_ = std::make_unique<FileStore>(spec_, options.file_number);
+    spec_.size = store_->file().size();
+    check_chunk_count(spec_);
+  }
+  if (spec_.kind == ExportKind::file) return;
+  memory_ = std::make_unique<MemoryBacking>(spec_.name, spec_.size, spec_.huge_page);
+  if (store_) resident_ = std::make_unique<ResidentStore>(spec_.name, *store_, memory_->bytes());
   for (ibv_context* const device : devices) registrations_.emplace(device, register_with(device));
 }
 
 Export::Registrations Export::register_with(ibv_context* device) const {
-  using protocol::Access;
-  Registrations made{Registration(device, memory_.bytes(), spec_.chunk, Access::read_only), {}};
+  const auto memory = memory_->bytes();
+  Registrations made{Registration(device, memory, spec_.chunk, Access::read_only), {}};
   if (!spec_.read_only) {
-    made.read_write.emplace(device, memory_.bytes(), spec_.chunk, Access::read_write);
+    made.read_write.emplace(device, memory, spec_.chunk, Access::read_write);
   }
   return made;
 }
 
 Offer Export::offer(ibv_context* device) const {
-  const auto grant_of = [](const Registration& registration) {
-    return Grant{registration.table(), &registration.protection_domain()};
-  };
-  const Registrations& registrations = registrations_.at(device);
   Offer offer;
   offer.info.name = spec_.name;
   offer.info.uuid = uuid_;
@@ -44,17 +60,42 @@ Offer Export::offer(ibv_context* device) const {
   offer.info.block_size = kBlockSize;
   offer.info.size = spec_.size;
   offer.generation = generation_;
-  offer.read_only = grant_of(registrations.read_only);
-  if (registrations.read_write) offer.read_write = grant_of(*registrations.read_write);
+  if (!spec_.read_only) offer.read_write.emplace();
+  if (memory_) add_grants(offer, device);
+  if (store_) add_file(offer);
   return offer;
 }
 
+void Export::add_grants(Offer& offer, ibv_context* device) const {
+  const auto grant_of = [](const Registration& registration) {
+    return Grant{registration.table(), &registration.protection_domain()};
+  };
+  const Registrations& registrations = registrations_.at(device);
+  offer.read_only = grant_of(registrations.read_only);
+  if (registrations.read_write) offer.read_write = grant_of(*registrations.read_write);
+}
+
+void Export::add_file(Offer& offer) const {
+  const BackingFile& file = store_->file();
+  offer.info.is_direct = file.is_direct();
+  offer.info.needs_flush = !spec_.read_only;
+  offer.info.can_discard = !spec_.read_only && spec_.kind == ExportKind::file;
+  if (spec_.kind == ExportKind::file) offer.info.block_size = file.block_size();
+  offer.origin = options_.show_path ? file.path() : std::string(file.base_name());
+  offer.store = store_.get();
+  offer.resident = resident_.get();
+  offer.budget = options_.budget;
+}
+
 std::string Export::describe() const {
-  const auto chunks = chunk_count(spec_.size, spec_.chunk);
-  return fmt::format(
-      "export '{}': {} of memory{}{} in {} chunk{}, uuid {}", spec_.name, format_size(spec_.size),
-      spec_.huge_page != 0 ? fmt::format(" in huge pages of {}", format_size(spec_.huge_page)) : "",
-      spec_.read_only ? ", read-only," : "", chunks, chunks == 1 ? "" : "s", format_uuid(uuid_));
+  std::string what;
+  if (memory_) what = describe_memory(spec_);
+  if (store_) {
+    if (!memory_) what = format_size(spec_.size);
+    what += fmt::format(" {} {}", memory_ ? "loaded from" : "in", store_->file().describe());
+  }
+  return fmt::format("export '{}': {}{}, uuid {}", spec_.name, what,
+                     spec_.read_only ? ", read-only" : "", format_uuid(uuid_));
 }
 
 }  // namespace rdmablk::target

@@ -1,31 +1,47 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "common/protocol/messages.h"
 #include "target/catalog.h"
 #include "target/export_spec.h"
+#include "target/file_store.h"
 #include "target/memory_backing.h"
 #include "target/registration.h"
+#include "target/resident_store.h"
 
 namespace rdmablk::target {
 
-/// A named image: its memory, and its registrations by device and access.
+/// A named image: its memory with its registrations by device and access, its file, or both.
 class Export {
  public:
-  /// Makes the memory and registers it.
+  struct Options {
+    unsigned file_number = 0;       ///< of its file on every ring
+    SlotBudget* budget = nullptr;   ///< of the target; outlives the export
+    bool show_path = false;         ///< to initiators, instead of the file's name alone
+  };
+
+  /// Makes the memory, opens the file, loads the one from the other, and registers it.
   /// @param devices those that it is offered on; they outlive the export. Throws Error.
-  Export(const ExportSpec& spec, std::span<ibv_context* const> devices);
+  Export(const ExportSpec& spec, std::span<ibv_context* const> devices, const Options& options);
 
   const ExportSpec& spec() const noexcept { return spec_; }
 
   /// The export as sessions of one of its devices see it; valid as long as the export.
   Offer offer(ibv_context* device) const;
 
-  /// One line for the log: name, size, chunks, UUID.
+  /// One line for the log: name, size, chunks or file, UUID.
   std::string describe() const;
+
+  /// Its file; null when there is none.
+  FileStore* store() const noexcept { return store_.get(); }
+
+  /// Null when it is not resident.
+  ResidentStore* resident() const noexcept { return resident_.get(); }
 
  private:
   struct Registrations {
@@ -33,11 +49,16 @@ class Export {
     std::optional<Registration> read_write;
   };
   Registrations register_with(ibv_context* device) const;
+  void add_grants(Offer& offer, ibv_context* device) const;
+  void add_file(Offer& offer) const;
 
   ExportSpec spec_;
+  Options options_;
   protocol::Uuid uuid_;
-  protocol::Generation generation_;  // of content: random, since memory starts anew with us
-  MemoryBacking memory_;
+  protocol::Generation generation_;  // of content: random, since nobody can resume a session yet
+  std::unique_ptr<FileStore> store_;
+  std::unique_ptr<MemoryBacking> memory_;
+  std::unique_ptr<ResidentStore> resident_;
   std::map<ibv_context*, Registrations> registrations_;
 };
 

@@ -3,21 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <optional>
+#include <filesystem>
 #include <set>
 
 #include "common/error.h"
 #include "common/export_name.h"
-#include "common/memory_mapping.h"
 #include "common/units.h"
+#include "target/spec_options.h"
 
 namespace rdmablk::target {
 namespace {
 
-constexpr std::string_view kForm = "NAME=memory:SIZE[,huge=2M|1G][,readonly][,chunk=SIZE]";
-constexpr std::uint64_t kHuge2M = std::uint64_t{2} << 20;
-constexpr std::uint64_t kHuge1G = std::uint64_t{1} << 30;
+constexpr std::string_view kForm =
+    "NAME=memory:SIZE[,huge=2M|1G][,readonly][,chunk=SIZE] or "
+    "NAME=file:PATH[,size=SIZE][,sparse][,direct=auto|on|off][,readonly][,resident]";
 
 /// Cuts at the commas that no backslash stands before, and takes those backslashes out.
 std::vector<std::string> split(std::string_view text) {
@@ -36,86 +35,6 @@ std::vector<std::string> split(std::string_view text) {
   return parts;
 }
 
-std::uint64_t parse_bytes(std::string_view text, std::string_view what, std::string_view name) {
-  const auto size = parse_size(text);
-  if (!size) {
-    throw UsageError(
-        fmt::format("the {} of export '{}' is '{}', which is not a size: it takes a number of "
-                    "bytes, or of K, M, G or T",
-                    what, name, text));
-  }
-  return *size;
-}
-
-std::uint64_t parse_export_size(std::string_view text, std::string_view name) {
-  const std::uint64_t size = parse_bytes(text, "size", name);
-  if (size == 0) throw UsageError(fmt::format("the size of export '{}' is zero", name));
-  if (size % kSectorSize != 0) {
-    throw UsageError(
-        fmt::format("the size of export '{}' is {} bytes, which is not a multiple of {}", name,
-                    size, kSectorSize));
-  }
-  return size;
-}
-
-std::uint64_t parse_huge_page(std::string_view text, std::string_view name) {
-  const auto size = parse_size(text);
-  if (size != kHuge2M && size != kHuge1G) {
-    throw UsageError(fmt::format(
-        "the huge pages of export '{}' are of '{}': it takes huge=2M or huge=1G", name, text));
-  }
-  return *size;
-}
-
-/// The options that stand behind the first comma, as they are read.
-class SpecOptions {
- public:
-  explicit SpecOptions(ExportSpec& spec) : spec_(spec) {}
-
-  void take(std::string_view text) {
-    const auto equals = text.find('=');
-    const auto key = text.substr(0, equals);
-    if (!seen_.insert(std::string(key)).second) {
-      throw UsageError(fmt::format("export '{}' has the option '{}' twice", spec_.name, key));
-    }
-    if (key == "readonly" && equals == std::string_view::npos) {
-      spec_.read_only = true;
-    } else if (key == "huge" && equals != std::string_view::npos) {
-      spec_.huge_page = parse_huge_page(text.substr(equals + 1), spec_.name);
-    } else if (key == "chunk" && equals != std::string_view::npos) {
-      chunk_ = parse_bytes(text.substr(equals + 1), "chunk size", spec_.name);
-    } else {
-      throw UsageError(
-          fmt::format("export '{}' has the unknown option '{}': a memory export takes huge=2M|1G, "
-                      "readonly and chunk=SIZE",
-                      spec_.name, text));
-    }
-  }
-
-  /// Checks the chunk size, which depends on the pages.
-  void finish() {
-    const std::uint64_t page = spec_.huge_page != 0 ? spec_.huge_page : page_size();
-    spec_.chunk = chunk_.value_or(std::max(kDefaultChunk, page));
-    if (!std::has_single_bit(spec_.chunk) || spec_.chunk < page) {
-      throw UsageError(
-          fmt::format("the chunk size of export '{}' is {}: it takes a power of two of {} or more, "
-                      "the size of its pages",
-                      spec_.name, format_size(spec_.chunk), format_size(page)));
-    }
-    if ((spec_.size - 1) / spec_.chunk >= kMaxChunks) {
-      throw UsageError(
-          fmt::format("the chunk size of export '{}' is {}, which makes more than {} "
-                      "chunks of its {}",
-                      spec_.name, format_size(spec_.chunk), kMaxChunks, format_size(spec_.size)));
-    }
-  }
-
- private:
-  ExportSpec& spec_;
-  std::set<std::string> seen_;
-  std::optional<std::uint64_t> chunk_;
-};
-
 std::string parse_name(std::string_view text, std::string_view whole) {
   if (text.size() == whole.size()) {
     throw UsageError(fmt::format("'{}' is not an export: it is written {}", whole, kForm));
@@ -129,6 +48,42 @@ std::string parse_name(std::string_view text, std::string_view whole) {
   return std::string(text);
 }
 
+/// The daemon's directory and the texts that name the file must not depend on one another.
+std::string parse_path(std::string_view text, std::string_view name) {
+  if (text.empty()) throw UsageError(fmt::format("the path of export '{}' is empty", name));
+  std::error_code error;
+  const auto path = std::filesystem::absolute(text, error);
+  if (error) {
+    throw UsageError(
+        fmt::format("the path of export '{}' is '{}', and the directory that it "
+                    "starts from cannot be found: {}",
+                    name, text, error.message()));
+  }
+  return path.string();
+}
+
+/// Reads TYPE:ARGUMENT.
+void parse_type(std::string_view text, ExportSpec& spec) {
+  const auto colon = text.find(':');
+  const auto type = text.substr(0, colon);
+  const bool memory = type == "memory";
+  if (!memory && type != "file") {
+    throw UsageError(fmt::format(
+        "export '{}' has the unknown type '{}': the types are: memory, file", spec.name, type));
+  }
+  if (colon == std::string_view::npos) {
+    throw UsageError(fmt::format("export '{}' has no {}: it is written {}", spec.name,
+                                 memory ? "size" : "path", kForm));
+  }
+  const auto argument = text.substr(colon + 1);
+  if (memory) {
+    spec.size = parse_export_size(argument, spec.name);
+  } else {
+    spec.kind = protocol::ExportKind::file;
+    spec.path = parse_path(argument, spec.name);
+  }
+}
+
 }  // namespace
 
 ExportSpec parse_export_spec(std::string_view text) {
@@ -136,21 +91,18 @@ ExportSpec parse_export_spec(std::string_view text) {
   const auto equals = text.find('=');
   spec.name = parse_name(text.substr(0, equals), text);
   const auto parts = split(text.substr(equals + 1));
-  const std::string_view what = parts.front();
-  const auto colon = what.find(':');
-  const auto type = what.substr(0, colon);
-  if (type != "memory") {
-    throw UsageError(fmt::format("export '{}' has the unknown type '{}': the types are: memory",
-                                 spec.name, type));
-  }
-  if (colon == std::string_view::npos) {
-    throw UsageError(fmt::format("export '{}' has no size: it is written {}", spec.name, kForm));
-  }
-  spec.size = parse_export_size(what.substr(colon + 1), spec.name);
+  parse_type(parts.front(), spec);
   SpecOptions options(spec);
   std::for_each(parts.begin() + 1, parts.end(), [&](const auto& part) { options.take(part); });
   options.finish();
   return spec;
+}
+
+void check_chunk_count(const ExportSpec& spec) {
+  if ((spec.size - 1) / spec.chunk < kMaxChunks) return;
+  throw UsageError(
+      fmt::format("the chunk size of export '{}' is {}, which makes more than {} chunks of its {}",
+                  spec.name, format_size(spec.chunk), kMaxChunks, format_size(spec.size)));
 }
 
 std::vector<ExportSpec> parse_export_specs(const std::vector<std::string>& texts) {

@@ -1,50 +1,31 @@
 #include "target/io_queue.h"
 
-#include <array>
+#include <utility>
 
 namespace rdmablk::target {
-namespace {
 
-/// One send and one receive work request, the least that every device takes.
-constexpr unsigned kEntries = 2;
-
-}  // namespace
-
-IoQueue::IoQueue(std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
-                 std::uint16_t number, Counters& counters, IoQueueOwner& owner)
-    : attachment_(attachment.id()),
-      number_(number),
-      counters_(counters),
-      owner_(owner),
-      cq_(connection->device(), kEntries, nullptr) {
-  connection->create_queue_pair(*attachment.grant().pd, cq_, {});
-  connection_ = std::move(connection);
+void IoQueue::close(std::function<void()> closed) {
+  closed_ = std::move(closed);
+  begin_close();
 }
 
-IoQueue::~IoQueue() {
-  connection_->disconnect();
-  count_completions();
+void IoQueue::tell_over(const std::string& reason) {
+  if (!closed_) owner_.on_queue_over(*this, reason);
 }
 
-void IoQueue::accept() {
-  connection_->accept(*this);
-  ++counters_.io_queues;
-}
-
-void IoQueue::count_completions() noexcept {
-  std::array<ibv_wc, kEntries> completions;
-  counters_.io_queue_completions += cq_.poll(completions);
+void IoQueue::tell_violation(const std::string& reason) {
+  if (!closed_) owner_.on_queue_violation(*this, reason);
 }
 
 void IoQueue::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
   switch (event.type) {
     case cm::EventType::disconnected:
-      return owner_.on_queue_over(*this, "disconnected");
+      return tell_over("disconnected");
     case cm::EventType::device_removed:
-      return owner_.on_queue_over(*this, "its device was removed");
+      return tell_over("its device was removed");
     case cm::EventType::failed:
     case cm::EventType::rejected:
-      return owner_.on_queue_over(*this, "its connection was not completed");
+      return tell_over("its connection was not completed");
     case cm::EventType::resolved:
     case cm::EventType::established:
       return;

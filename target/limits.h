@@ -19,6 +19,10 @@ struct Limits {
   std::uint32_t depth = 4096;                     ///< requests in flight on a queue
   std::uint32_t max_io = std::uint32_t{1} << 26;  ///< bytes of a request
 
+  // Of exports whose requests the target's CPU works on.
+  std::uint32_t slots = 32;                            ///< requests in flight on a queue
+  std::uint32_t slot_size = std::uint32_t{128} << 10;  ///< bytes of a request
+
   std::chrono::milliseconds handshake{10'000};  ///< from the connection to HELLO
   std::chrono::milliseconds last_word{1'000};   ///< for the peer to read why its session ends
   std::chrono::milliseconds goodbye{1'000};     ///< for all to acknowledge that the target ends

@@ -5,11 +5,19 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <thread>
 
 #include "common/error.h"
+#include "common/units.h"
 
 namespace rdmablk::target {
 namespace {
+
+constexpr unsigned kDefaultIoThreads = 4;
+constexpr std::size_t kMaxIoThreads = 256;
+constexpr std::uint32_t kMaxSlots = 1024;
+constexpr std::uint64_t kMinSlotSize = 4096;
+constexpr std::uint64_t kMaxSlotSize = std::uint64_t{16} << 20;
 
 /// The command line as texts.
 struct Arguments {
@@ -19,14 +27,24 @@ struct Arguments {
   std::string log_level = "info";
   double handshake_timeout = 10;
   std::size_t max_sessions = Limits{}.sessions;
+  std::size_t io_threads = std::clamp(std::thread::hardware_concurrency(), 1U, kDefaultIoThreads);
+  std::uint32_t slots = Limits{}.slots;
+  std::string slot_size = "128K";
+  std::string slot_memory = "1G";
+  bool show_paths = false;
   bool insecure = false;
 };
 
 void describe(CLI::App& app, Arguments& arguments) {
   app.set_version_flag("--version", "rdmablk-target " RDMABLK_VERSION);
   app.add_option("--export", arguments.exports,
-                 "An export; may be given several times. A comma within a value is written \\,")
-      ->type_name("NAME=memory:SIZE[,huge=2M|1G][,readonly][,chunk=SIZE]")
+                 "An export of memory, of a file or of a block device; may be given several times. "
+                 "size: makes the file when it is missing, with sparse unallocated. resident: the "
+                 "file is loaded into memory, and takes huge and chunk too. A comma within a value "
+                 "is written \\,")
+      ->type_name(
+          "NAME=memory:SIZE[,huge=2M|1G][,readonly][,chunk=SIZE] or "
+          "NAME=file:PATH[,size=SIZE][,sparse][,direct=auto|on|off][,readonly][,resident]")
       ->allow_extra_args(false)
       ->required();
   app.add_option("--listen", arguments.listen,
@@ -42,6 +60,27 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->type_name("N")
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
+  app.add_option("--io-threads", arguments.io_threads,
+                 "Threads that work on requests for file exports")
+      ->type_name("N")
+      ->check(CLI::Range(std::size_t{1}, kMaxIoThreads))
+      ->capture_default_str();
+  app.add_option("--slots", arguments.slots,
+                 "Requests in flight on an I/O queue of a file export")
+      ->type_name("N")
+      ->check(CLI::Range(1U, kMaxSlots))
+      ->capture_default_str();
+  app.add_option("--slot-size", arguments.slot_size,
+                 "The largest request to a file export; larger ones are split")
+      ->type_name("SIZE")
+      ->capture_default_str();
+  app.add_option("--slot-memory", arguments.slot_memory,
+                 "Memory that the I/O queues of all file exports may use: slots times their size "
+                 "for each")
+      ->type_name("SIZE")
+      ->capture_default_str();
+  app.add_flag("--show-paths", arguments.show_paths,
+               "Show initiators the whole path of an export's file, not its name alone");
   app.add_option("--log-level", arguments.log_level, "trace, debug, info, warning or error")
       ->type_name("LEVEL")
       ->capture_default_str();
@@ -52,6 +91,17 @@ void describe(CLI::App& app, Arguments& arguments) {
 std::vector<HostPort> listen_addresses(const Arguments& arguments) {
   if (arguments.listen) return {parse_listen(*arguments.listen)};
   return {HostPort{"0.0.0.0"}, HostPort{"::"}};
+}
+
+/// Reads a size that lies within limits and is a multiple of a sector.
+std::uint64_t parse_memory(std::string_view flag, const std::string& text, std::uint64_t least,
+                           std::uint64_t most) {
+  const auto size = parse_size(text);
+  if (!size || *size < least || *size > most || *size % kSectorSize != 0) {
+    throw UsageError(fmt::format("{} is '{}': it takes a multiple of {} bytes from {} to {}", flag,
+                                 text, kSectorSize, format_size(least), format_size(most)));
+  }
+  return *size;
 }
 
 void check_insecure(const Arguments& arguments) {
@@ -70,6 +120,13 @@ Options make_options(const Arguments& arguments) {
   options.limits.handshake =
       std::chrono::milliseconds(static_cast<std::int64_t>(arguments.handshake_timeout * 1000));
   options.limits.sessions = arguments.max_sessions;
+  options.limits.slots = arguments.slots;
+  options.limits.slot_size = static_cast<std::uint32_t>(
+      parse_memory("--slot-size", arguments.slot_size, kMinSlotSize, kMaxSlotSize));
+  options.slot_memory = parse_memory("--slot-memory", arguments.slot_memory, kMinSlotSize,
+                                     std::uint64_t{1} << 50);
+  options.io_threads = arguments.io_threads;
+  options.show_paths = arguments.show_paths;
   check_insecure(arguments);
   return options;
 }
@@ -89,7 +146,7 @@ HostPort parse_listen(std::string_view text) {
 
 std::optional<Options> parse_options(int argc, const char* const* argv) {
   Arguments arguments;
-  CLI::App app("Lends memory of this machine to others as block images over RDMA.",
+  CLI::App app("Lends memory and files of this machine to others as block images over RDMA.",
                "rdmablk-target");
   describe(app, arguments);
   try {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
 #include <csignal>
 
@@ -19,6 +20,9 @@ using protocol::QueueRefusal;
 using protocol::QueueRequest;
 using protocol::Status;
 
+/// How often a target that cannot end says why.
+constexpr std::chrono::seconds kDrainReport{5};
+
 std::vector<SocketAddress> resolve_all(const std::vector<HostPort>& listen) {
   std::vector<SocketAddress> addresses;
   for (const HostPort& candidate : listen) {
@@ -34,19 +38,35 @@ Server::Server(cm::ConnectionManager& manager, const Options& options)
     : manager_(manager),
       limits_(options.limits),
       addresses_(resolve_all(options.listen)),
-      environment_{io_, counters_, limits_, random_bytes<protocol::InstanceId>(), *this} {
+      slot_budget_(options.slot_memory) {
   const auto devices = select_devices(manager, addresses_, options.device);
   check_memlock(options.exports, devices.size(), verbs::memlock_limit());
-  for (const ExportSpec& spec : options.exports) {
-    exports_.push_back(std::make_unique<Export>(spec, devices));
-    spdlog::info("{}", exports_.back()->describe());
-  }
+  make_exports(options, devices);
   for (ibv_context* const device : devices) {
     devices_.push_back(std::make_unique<TargetDevice>(device, exports_));
   }
+  SessionOwner& owner = *this;
+  environment_.emplace(
+      SessionEnvironment{io_, counters_, limits_, random_bytes<protocol::InstanceId>(), owner,
+                         io_threads_ ? &*io_threads_ : nullptr, drain_});
 }
 
 Server::~Server() = default;
+
+/// The threads register the files, so those come first.
+void Server::make_exports(const Options& options, std::span<ibv_context* const> devices) {
+  std::vector<int> files;
+  for (const ExportSpec& spec : options.exports) {
+    Export::Options export_options;
+    export_options.file_number = static_cast<unsigned>(files.size());
+    export_options.budget = &slot_budget_;
+    export_options.show_path = options.show_paths;
+    exports_.push_back(std::make_unique<Export>(spec, devices, export_options));
+    if (const auto* store = exports_.back()->store()) files.push_back(store->file().fd());
+    spdlog::info("{}", exports_.back()->describe());
+  }
+  if (!files.empty()) io_threads_.emplace(options.io_threads, files);
+}
 
 void Server::run() {
   wait_for_signal();
@@ -55,7 +75,21 @@ void Server::run() {
   io_.run();
   listeners_.clear();
   sessions_.clear();
+  drain_queues();
   spdlog::info("ended: {}", counters_.text());
+}
+
+/// Waits for what the sessions' queues have begun.
+void Server::drain_queues() {
+  const auto work = asio::make_work_guard(io_);
+  auto report = std::chrono::steady_clock::now() + kDrainReport;
+  while (!drain_.empty()) {
+    io_.restart();
+    io_.run_one_until(report);
+    if (std::chrono::steady_clock::now() < report) continue;
+    spdlog::warn("still waiting for the files of {} I/O queues", drain_.size());
+    report += kDrainReport;
+  }
 }
 
 void Server::listen() {
@@ -137,7 +171,7 @@ std::optional<QueueRefusal> Server::open_session(std::unique_ptr<cm::Connection>
     return QueueRefusal{Status::limit, fmt::format("{} sessions are being set up", handshakes)};
   }
   const std::uint32_t id = next_session_id();
-  auto session = std::make_unique<Session>(id, connection, *device, environment_);
+  auto session = std::make_unique<Session>(id, connection, *device, *environment_);
   session->accept();
   sessions_.emplace(id, std::move(session));
   return std::nullopt;

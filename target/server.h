@@ -15,6 +15,9 @@
 #include "common/socket_address.h"
 #include "target/counters.h"
 #include "target/device_selection.h"
+#include "target/io_threads.h"
+#include "target/queue_drain.h"
+#include "target/slot_budget.h"
 #include "target/export.h"
 #include "target/limits.h"
 #include "target/options.h"
@@ -54,6 +57,8 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   void listen();
   void wait_for_signal();
   void shut_down();
+  void make_exports(const Options& options, std::span<ibv_context* const> devices);
+  void drain_queues();
   void remove(std::uint32_t session);
 
   cm::ConnectionManager& manager_;
@@ -61,9 +66,12 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   Counters counters_;
   asio::io_context io_{1};
   std::vector<SocketAddress> addresses_;
+  SlotBudget slot_budget_;
   std::vector<std::unique_ptr<Export>> exports_;
   std::vector<std::unique_ptr<TargetDevice>> devices_;
-  SessionEnvironment environment_;
+  QueueDrain drain_;
+  std::optional<IoThreads> io_threads_;
+  std::optional<SessionEnvironment> environment_;
   std::uint32_t last_session_ = 0;
   bool stopping_ = false;
   asio::signal_set signals_{io_, SIGTERM, SIGINT, SIGHUP};

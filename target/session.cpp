@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <utility>
+#include <vector>
 
 #include "common/log.h"
 #include "common/verbs/context.h"
+#include "target/file_queue.h"
+#include "target/one_sided_queue.h"
 
 namespace rdmablk::target {
 
@@ -27,7 +31,7 @@ Session::Session(std::uint32_t id, std::unique_ptr<cm::Connection>& connection,
 }
 
 Session::~Session() {
-  queues_.clear();
+  close_queues();
   connection_->disconnect();
 }
 
@@ -97,7 +101,7 @@ void Session::on_broken(const std::string& reason) {
 }
 
 void Session::perform(const Step& step) {
-  if (step.detached) destroy_queues(*step.detached);
+  if (step.detached) return detach(*step.detached, step.send);
   if (step.greeted) {
     deadline_.cancel();
     ++environment_.counters.sessions;
@@ -128,7 +132,7 @@ void Session::end_with(Status status, const std::string& reason) {
 void Session::linger(const std::string& reason) {
   // Disconnecting at once would throw away what is still on its way.
   last_word_ = reason;
-  queues_.clear();
+  close_queues();
   start_deadline(environment_.limits.last_word, reason);
 }
 
@@ -136,7 +140,7 @@ void Session::finish(const std::string& reason) {
   if (over_) return;
   over_ = true;
   spdlog::info("session {}: {} ended: {}", id_, peer_, last_word_.value_or(reason));
-  queues_.clear();
+  close_queues();
   deadline_.cancel();
   connection_->disconnect();
   environment_.owner.on_session_over(*this);
@@ -163,12 +167,11 @@ std::optional<protocol::QueueRefusal> Session::connect_queue(
   if (const auto* refusal = std::get_if<protocol::QueueRefusal>(&admission)) return *refusal;
   const Attachment& attachment = *std::get<const Attachment*>(admission);
   std::unique_ptr<IoQueue> queue;
-  IoQueueOwner& owner = *this;
   try {
-    queue = std::make_unique<IoQueue>(connection, attachment, request.queue, environment_.counters,
-                                      owner);
+    queue = make_queue(connection, attachment, request.queue);
     queue->accept();
   } catch (...) {
+    if (queue) environment_.drain.add(std::move(queue));
     protocol_.release(request.attachment, request.queue);
     throw;
   }
@@ -178,17 +181,45 @@ std::optional<protocol::QueueRefusal> Session::connect_queue(
   return std::nullopt;
 }
 
-void Session::on_queue_over(IoQueue& queue, const char* reason) {
+std::unique_ptr<IoQueue> Session::make_queue(std::unique_ptr<cm::Connection>& connection,
+                                             const Attachment& attachment, std::uint16_t number) {
+  IoQueueOwner& owner = *this;
+  if (!attachment.use()) {
+    return std::make_unique<OneSidedQueue>(connection, attachment, number, environment_.counters,
+                                           owner);
+  }
+  const ServedQueueContext context{environment_.io, environment_.counters,
+                                   environment_.io_threads->next(),
+                                   environment_.io_threads->blocking()};
+  return std::make_unique<FileQueue>(connection, attachment, number, context, owner);
+}
+
+void Session::on_queue_over(IoQueue& queue, const std::string& reason) {
   const QueueKey key{queue.attachment(), queue.number()};
   spdlog::debug("session {}: I/O queue {} of attachment {:#x} ended: {}", id_, key.second,
                 key.first, reason);
-  queues_.erase(key);
+  environment_.drain.add(std::move(queues_.extract(key).mapped()));
   protocol_.release(key.first, key.second);
 }
 
-void Session::destroy_queues(std::uint64_t attachment) {
-  queues_.erase(queues_.lower_bound({attachment, 0}),
-                queues_.upper_bound({attachment, UINT16_MAX}));
+void Session::on_queue_violation(IoQueue& /*queue*/, const std::string& reason) {
+  if (!over_ && !last_word_) end_with(Status::malformed, reason);
+}
+
+/// Closes the I/O queues of an attachment, and says so when what they had begun has ended.
+void Session::detach(std::uint64_t attachment, const std::optional<Outgoing>& reply) {
+  const auto first = queues_.lower_bound({attachment, 0});
+  const auto last = queues_.upper_bound({attachment, UINT16_MAX});
+  std::vector<std::unique_ptr<IoQueue>> closing;
+  for (auto entry = first; entry != last; ++entry) closing.push_back(std::move(entry->second));
+  queues_.erase(first, last);
+  environment_.drain.add_all(std::move(closing), lifetime_.guard([this, reply] {
+    if (!over_ && !last_word_ && reply) send(*reply);
+  }));
+}
+
+void Session::close_queues() {
+  for (auto& [key, queue] : std::exchange(queues_, {})) environment_.drain.add(std::move(queue));
 }
 
 }  // namespace rdmablk::target

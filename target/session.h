@@ -16,7 +16,9 @@
 #include "common/protocol/message_channel.h"
 #include "target/counters.h"
 #include "target/io_queue.h"
+#include "target/io_threads.h"
 #include "target/limits.h"
+#include "target/queue_drain.h"
 #include "target/session_protocol.h"
 #include "target/target_device.h"
 
@@ -40,6 +42,8 @@ struct SessionEnvironment {
   const Limits& limits;
   protocol::InstanceId target;
   SessionOwner& owner;
+  IoThreads* io_threads;  ///< null when no export has a file
+  QueueDrain& drain;
 };
 
 /// One initiator: its admin queue, and the I/O queues of its attachments. It ends when its admin
@@ -80,10 +84,14 @@ class Session final : private cm::EventHandler,
   void on_message(const protocol::Message& message) override;
   bool on_malformed() override;
   void on_broken(const std::string& reason) override;
-  void on_queue_over(IoQueue& queue, const char* reason) override;
+  void on_queue_over(IoQueue& queue, const std::string& reason) override;
+  void on_queue_violation(IoQueue& queue, const std::string& reason) override;
 
   void perform(const Step& step);
-  void destroy_queues(std::uint64_t attachment);
+  std::unique_ptr<IoQueue> make_queue(std::unique_ptr<cm::Connection>& connection,
+                                      const Attachment& attachment, std::uint16_t number);
+  void detach(std::uint64_t attachment, const std::optional<Outgoing>& reply);
+  void close_queues();
   bool send(const Outgoing& message);
   void start_deadline(std::chrono::milliseconds time, std::string reason);
   void on_deadline(const std::string& reason);

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "target/store_grant.h"
+
 namespace rdmablk::target {
 namespace {
 
@@ -134,13 +136,22 @@ std::optional<Step> SessionProtocol::refuse_attach(const Message& message,
 }
 
 Step SessionProtocol::attach(const Message& message) {
-  const auto request = protocol::Attach::decode(message.payload);
+  auto request = protocol::Attach::decode(message.payload);
   if (!request) return malformed("ATTACH is malformed");
   const Offer* const offer = catalog_.find(request->name);
   if (auto refusal = refuse_attach(message, *request, offer)) return std::move(*refusal);
+  std::shared_ptr<StoreUse> use;
+  if (offer->is_served(request->access)) {
+    use = grant_store(*offer, *request, limits_);
+    if (!use) {
+      return refuse(message, Status::limit,
+                    "the target's memory for I/O queues of file exports is used up; its "
+                    "administrator may raise --slot-memory");
+    }
+  }
   const std::uint64_t id = (std::uint64_t{id_} << 32U) | ++last_attachment_;
   const Attachment& made =
-      attachments_.emplace(id, Attachment(id, *offer, *request, limits_)).first->second;
+      attachments_.emplace(id, Attachment(id, *offer, *request, limits_, std::move(use))).first->second;
   Step step = answer(message, made.reply());
   step.attached = &made;
   return step;

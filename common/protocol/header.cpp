@@ -79,6 +79,10 @@ const char* status_text(Status status) {
       return "the target failed";
     case Status::stale:
       return "out of date";
+    case Status::io_error:
+      return "the target's storage failed";
+    case Status::no_space:
+      return "the target's storage is full";
   }
   return "unknown status";
 }

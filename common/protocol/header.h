@@ -29,12 +29,13 @@ enum class MessageType : std::uint16_t {
   keepalive = 6,
   event = 7,
   error = 8,
-  // On I/O queues of exports that are not served one-sided.
+  // On I/O queues of file and resident exports.
   read = 32,
   write = 33,
   flush = 34,
   zero = 35,
   map = 36,
+  queue = 37,
 };
 
 /// How a request ended.
@@ -52,6 +53,8 @@ enum class Status : std::uint32_t {
   shutting_down = 10,  ///< the target is about to end
   internal = 11,       ///< the target failed; its log says how
   stale = 12,          ///< the generation, lease or epoch is not the current one
+  io_error = 13,       ///< the target's storage failed (EIO)
+  no_space = 14,       ///< the target's storage is full (ENOSPC)
 };
 
 /// What every message starts with. `docs/protocol.md` has the bytes.

@@ -9,6 +9,9 @@ namespace {
 
 constexpr std::size_t kNameField = 64;
 constexpr std::uint8_t kExportReadOnly = 1;
+constexpr std::uint8_t kExportDirect = 2;
+constexpr std::uint8_t kExportNeedsFlush = 4;
+constexpr std::uint8_t kExportCanDiscard = 8;
 
 /// A payload ends where its last field ends: longer ones come from a peer that means something
 /// else.
@@ -41,6 +44,15 @@ void get_table(WireReader& reader, ChunkTable& table) {
   reader.get(table.count);
   reader.get(table.chunk_size);
   reader.get(table.number);
+}
+
+std::uint8_t flags_of(const ExportInfo& info) {
+  unsigned flags = 0;
+  if (info.read_only) flags |= kExportReadOnly;
+  if (info.is_direct) flags |= kExportDirect;
+  if (info.needs_flush) flags |= kExportNeedsFlush;
+  if (info.can_discard) flags |= kExportCanDiscard;
+  return static_cast<std::uint8_t>(flags);
 }
 
 }  // namespace
@@ -101,7 +113,7 @@ void ExportInfo::encode(WireWriter& writer) const {
   writer.put_text(name, kNameField);
   writer.put(std::span<const std::byte>(uuid));
   writer.put(static_cast<std::uint8_t>(kind));
-  writer.put(read_only ? kExportReadOnly : std::uint8_t{0});
+  writer.put(flags_of(*this));
   writer.pad(2);
   writer.put(block_size);
   writer.put(size);
@@ -114,6 +126,9 @@ bool ExportInfo::decode(WireReader& reader) {
   std::uint8_t flags = 0;
   reader.get(flags);
   read_only = (flags & kExportReadOnly) != 0;
+  is_direct = (flags & kExportDirect) != 0;
+  needs_flush = (flags & kExportNeedsFlush) != 0;
+  can_discard = (flags & kExportCanDiscard) != 0;
   reader.skip(2);
   reader.get(block_size);
   reader.get(size);
@@ -200,6 +215,9 @@ void AttachReply::encode(WireWriter& writer) const {
   writer.put(std::span<const std::byte>(generation));
   writer.put(lease);
   put_table(writer, table);
+  const auto text = std::string_view(origin).substr(0, Reason::kMaxText);
+  writer.put(static_cast<std::uint16_t>(text.size()));
+  Reason{std::string(text)}.encode(writer);
 }
 
 std::optional<AttachReply> AttachReply::decode(std::span<const std::byte> payload) {
@@ -218,8 +236,14 @@ std::optional<AttachReply> AttachReply::decode(std::span<const std::byte> payloa
   reader.get(std::span<std::byte>(reply.generation));
   reader.get(reply.lease);
   get_table(reader, reply.table);
+  std::uint16_t length = 0;
+  reader.get(length);
+  const auto origin = Reason::decode(reader.rest());
+  if (!origin || origin->text.size() != length) return std::nullopt;
+  reply.origin = origin->text;
   if (!known || reply.queues == 0 || reply.depth == 0 || reply.max_io == 0) return std::nullopt;
-  return whole(reader, std::move(reply));
+  if (!reader.ok()) return std::nullopt;
+  return reply;
 }
 
 void Detach::encode(WireWriter& writer) const {

@@ -59,7 +59,10 @@ struct ExportInfo {
   Uuid uuid{};
   ExportKind kind = ExportKind::memory;
   bool read_only = false;
-  std::uint32_t block_size = 0;  ///< bytes; what a write does not tear apart on the target
+  bool is_direct = false;        ///< its file is read and written past the page cache
+  bool needs_flush = false;      ///< a write is on stable storage only when it has been flushed
+  bool can_discard = false;      ///< zeroing may give space back
+  std::uint32_t block_size = 0;  ///< bytes; the alignment that is served best
   std::uint64_t size = 0;        ///< bytes, a multiple of 512
 
   void encode(WireWriter& writer) const;
@@ -122,6 +125,7 @@ struct AttachReply {
   Generation generation{};
   std::uint64_t lease = 0;  ///< reserved: the lease's number; zero: none
   ChunkTable table;         ///< of a kind that is served one-sided
+  std::string origin;       ///< for people, as Reason: the name of its file; may be empty
 
   void encode(WireWriter& writer) const;
   static std::optional<AttachReply> decode(std::span<const std::byte> payload);

@@ -15,7 +15,8 @@ using testing::Optional;
 /// Holds fields together with the values that they should have.
 auto is_export(const std::string& name) {
   const ExportInfo wanted = samples::export_info(name);
-  return FieldsAre(wanted.name, wanted.uuid, wanted.kind, wanted.read_only, wanted.block_size,
+  return FieldsAre(wanted.name, wanted.uuid, wanted.kind, wanted.read_only, wanted.is_direct,
+                   wanted.needs_flush, wanted.can_discard, wanted.block_size,
                    wanted.size);
 }
 
@@ -125,12 +126,12 @@ TEST(Attach, RefusesAnUnknownAccessAndWhatIsNoName) {
 
 TEST(AttachReply, GoesThereAndBack) {
   const auto bytes = encode(samples::attach_reply());
-  EXPECT_EQ(bytes.size(), 216U);
+  EXPECT_EQ(bytes.size(), 218U + std::string_view("disk.img").size());
   EXPECT_THAT(
       AttachReply::decode(bytes),
       Optional(FieldsAre(is_export("disk"), 0x9999, samples::counting_from<Token>(6),
                          samples::counting_from<Nonce>(7), Access::read_write, 4, 64, 1U << 20U, 11,
-                         samples::counting_from<Generation>(8), 12, is_chunk_table())));
+                         samples::counting_from<Generation>(8), 12, is_chunk_table(), "disk.img")));
 }
 
 TEST(AttachReply, RefusesToGrantNothing) {

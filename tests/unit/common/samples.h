@@ -34,7 +34,8 @@ inline HelloReply hello_reply() {
 }
 
 inline ExportInfo export_info(std::string name = "disk") {
-  return {std::move(name), counting_from<Uuid>(4), ExportKind::memory, true, 4096, 1U << 20U};
+  return {std::move(name), counting_from<Uuid>(4), ExportKind::memory, true, true, true, true, 4096,
+          1U << 20U};
 }
 
 inline List list() {
@@ -66,7 +67,8 @@ inline AttachReply attach_reply() {
           11,
           counting_from<Generation>(8),
           12,
-          chunk_table()};
+          chunk_table(),
+          "disk.img"};
 }
 
 inline Detach detach() {

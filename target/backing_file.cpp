@@ -1,0 +1,91 @@
+#include "target/backing_file.h"
+
+#include <fmt/format.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "common/error.h"
+#include "common/units.h"
+#include "target/file_lock.h"
+#include "target/file_opening.h"
+
+namespace rdmablk::target {
+namespace {
+
+void lock(const ExportSpec& spec, int fd, const Patience& patience) {
+  switch (lock_file(fd, spec.read_only, patience)) {
+    case LockOutcome::locked:
+      return;
+    case LockOutcome::held:
+      fail_export(spec, "another program or export has locked it (lslocks shows it)");
+    case LockOutcome::unsupported:
+      fail_export(spec, "its file system takes no locks, so that nothing keeps others away");
+  }
+}
+
+std::uint64_t size_of(const OpenedFile& file) {
+  if (file.block_device) {
+    std::uint64_t size = 0;
+    if (::ioctl(file.fd.get(), BLKGETSIZE64, &size) == 0) return size;
+  } else {
+    struct stat status {};
+    if (::fstat(file.fd.get(), &status) == 0) return static_cast<std::uint64_t>(status.st_size);
+  }
+  throw SystemError("ask for the size of a file", errno);
+}
+
+std::uint64_t checked_size(const ExportSpec& spec, const OpenedFile& file) {
+  const std::uint64_t size = size_of(file);
+  if (spec.file_size && size != *spec.file_size) {
+    fail_export(spec, fmt::format("it has {} bytes, not the {} that size= says; what exists is not "
+                                  "resized: leave size= out, or resize or remove it",
+                                  size, *spec.file_size));
+  }
+  if (size == 0) fail_export(spec, "it is empty");
+  if (size % kSectorSize != 0) {
+    fail_export(spec,
+                fmt::format("it has {} bytes, which is not a multiple of {}", size, kSectorSize));
+  }
+  return size;
+}
+
+DirectSupport choose_direct(const ExportSpec& spec, int fd, std::uint64_t size) {
+  if (spec.direct == DirectIo::off) return {0, "direct=off"};
+  DirectSupport found = enable_direct_io(fd, size);
+  if (found.block == 0 && spec.direct == DirectIo::on) {
+    fail_export(spec, fmt::format("direct=on is impossible: {}", found.reason));
+  }
+  return found;
+}
+
+}  // namespace
+
+BackingFile::BackingFile(const ExportSpec& spec, std::chrono::milliseconds lock_wait)
+    : path_(spec.path), read_only_(spec.read_only) {
+  const Patience patience(lock_wait);
+  OpenedFile file = open_export_file(spec, patience);
+  lock(spec, file.fd.get(), patience);
+  if (file.created) file.created->fill(spec);
+  size_ = checked_size(spec, file);
+  direct_ = choose_direct(spec, file.fd.get(), size_);
+  block_device_ = file.block_device;
+  if (file.created) file.created->keep();
+  fd_ = std::move(file.fd);
+}
+
+std::string_view BackingFile::base_name() const noexcept {
+  const std::string_view path = path_;
+  return path.substr(path.find_last_of('/') + 1);
+}
+
+std::string BackingFile::describe() const {
+  return fmt::format("{}{}{}, {}", base_name(), block_device_ ? ", block device" : "",
+                     read_only_ ? ", read-only" : "",
+                     is_direct() ? fmt::format("direct, block {}", direct_.block)
+                                 : fmt::format("buffered: {}", direct_.reason));
+}
+
+}  // namespace rdmablk::target

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/protocol/header.h"
+#include "common/verbs/completion_channel.h"
+#include "common/verbs/completion_queue.h"
+#include "common/verbs/queue_pair.h"
+#include "common/verbs/registered_buffer.h"
+
+namespace rdmablk::target {
+
+/// Is told what comes over a command channel. On the thread that polls it.
+class CommandHandler {
+ public:
+  /// A request for a free slot. It ends with CommandChannel::reply(), now or later.
+  /// @param message its payload stays valid until the reply.
+  virtual void on_command(unsigned slot, const protocol::Message& message) noexcept = 0;
+
+  /// The peer broke the rules; nothing more comes. @param reason for people.
+  virtual void on_violation(const char* reason) noexcept = 0;
+
+  /// The queue pair does not work any more; nothing more comes.
+  virtual void on_broken(const std::string& reason) noexcept = 0;
+
+ protected:
+  ~CommandHandler() = default;
+};
+
+/// The target's end of the messages on an I/O queue: requests come in by receives and are answered
+/// by SENDs, at most one a slot at a time; a request's tag is its slot. A receive is posted again
+/// before the reply that lets the peer use its slot anew, so no request meets a receiver that is
+/// not ready. Made by one thread and polled by one, which may be another. No allocation after
+/// construction.
+class CommandChannel {
+ public:
+  /// @param pd of the queue pair; outlives the channel. @param commands slots.
+  /// Throws MemlockError or SystemError.
+  CommandChannel(const verbs::ProtectionDomain& pd, unsigned commands);
+
+  /// What the queue pair needs; its completions go to completion_queue().
+  verbs::QueuePairOptions queue_pair_options() const;
+  const verbs::CompletionQueue& completion_queue() const noexcept { return cq_; }
+
+  /// Posts the receives; before the peer's request to connect is accepted. Throws SystemError.
+  void start(verbs::QueuePair& qp);
+
+  /// Readable when there is something to poll.
+  int fd() const noexcept { return events_.fd(); }
+
+  /// Handles what has come, until there is nothing more, and arms the channel.
+  void poll(CommandHandler& handler) noexcept;
+
+  /// Takes nothing more, and answers nothing more.
+  void end() noexcept { over_ = true; }
+
+  /// Where the payload of a slot's reply goes, from on_command() to reply().
+  std::span<std::byte> reply_payload(unsigned slot) const noexcept;
+
+  /// Answers the request of a slot, which is free from then on. Does nothing on a broken channel.
+  void reply(unsigned slot, protocol::Status status, std::size_t payload_size,
+             CommandHandler& handler) noexcept;
+
+ private:
+  struct Slot {
+    bool busy = false;     ///< a request is being worked on
+    bool sending = false;  ///< its last reply is on its way, from its buffer
+    bool waiting = false;  ///< its request waits for that
+    unsigned receive = 0;  ///< the receive that its request came with
+    protocol::Message message;
+  };
+
+  void complete(const ibv_wc& completion, CommandHandler& handler) noexcept;
+  void receive(unsigned receive, std::size_t length, CommandHandler& handler) noexcept;
+  void sent(unsigned slot, CommandHandler& handler) noexcept;
+  int post_receive(unsigned receive) noexcept;
+  void break_off(const std::string& reason, CommandHandler& handler) noexcept;
+  void violate(const char* reason, CommandHandler& handler) noexcept;
+  std::span<std::byte> send_buffer(unsigned slot) const noexcept;
+
+  std::vector<Slot> slots_;
+  verbs::RegisteredBuffer buffers_;  ///< receives first, then sends
+  verbs::CompletionChannel events_;
+  verbs::CompletionQueue cq_;
+  verbs::QueuePair* qp_ = nullptr;
+  bool over_ = false;
+};
+
+}  // namespace rdmablk::target

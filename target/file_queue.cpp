@@ -1,0 +1,80 @@
+#include "target/file_queue.h"
+
+#include <spdlog/spdlog.h>
+
+namespace rdmablk::target {
+namespace {
+
+using protocol::MessageType;
+
+unsigned slot_access(bool writes) {
+  constexpr unsigned kReads = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
+  return writes ? kReads | IBV_ACCESS_REMOTE_WRITE : kReads;
+}
+
+/// @return the number of the buffer; kNoBuffer, which works as well and costs more, when the kernel
+/// does not take it.
+unsigned register_with(IoUring& ring, std::span<std::byte> memory) noexcept {
+  if (memory.empty()) return RingOperation::kNoBuffer;
+  try {
+    return ring.register_buffer(memory);
+  } catch (const std::exception& error) {
+    spdlog::debug("{}; going on without", error.what());
+    return RingOperation::kNoBuffer;
+  }
+}
+
+}  // namespace
+
+FileQueue::FileQueue(std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
+                     std::uint16_t number, const ServedQueueContext& context, IoQueueOwner& owner)
+    : ServedQueue(connection, attachment, number, attachment.use()->layout().count, context, owner),
+      layout_(use().layout()),
+      slots_(protection_domain(), layout_.slot_bytes(), slot_access(use().writer() != nullptr)),
+      edges_(layout_.edge_bytes() > 0 ? MemoryMapping::anonymous(layout_.edge_bytes())
+                                      : MemoryMapping()),
+      command_context_{use().store(), use().writer(), thread(), blocking()} {
+  const std::size_t edges = layout_.edge_bytes() / layout_.count;
+  for (unsigned i = 0; i < layout_.count; ++i) {
+    commands_.emplace_back(command_context_, *this, i, slots_.piece(i, layout_.stride()),
+                           edges_.bytes().subspan(i * edges, edges));
+  }
+}
+
+void FileQueue::prepare() noexcept {
+  command_context_.slots = register_with(thread().ring(), slots_.bytes());
+  command_context_.edges = register_with(thread().ring(), edges_.bytes());
+}
+
+void FileQueue::clean_up() noexcept {
+  for (const unsigned buffer : {command_context_.slots, command_context_.edges}) {
+    if (buffer != RingOperation::kNoBuffer) thread().ring().unregister_buffer(buffer);
+  }
+}
+
+protocol::QueueReply FileQueue::describe() const noexcept {
+  protocol::QueueReply reply;
+  reply.address = reinterpret_cast<std::uintptr_t>(slots_.data());
+  reply.rkey = slots_.rkey();
+  reply.commands = layout_.count;
+  reply.stride = static_cast<std::uint32_t>(layout_.stride());
+  reply.max_io = layout_.max_io;
+  reply.alignment = layout_.alignment;
+  return reply;
+}
+
+const char* FileQueue::begin(unsigned slot, MessageType type,
+                             const protocol::IoCommand& command) noexcept {
+  const auto& request = command.request();
+  const bool has_data = type == MessageType::read || type == MessageType::write;
+  if (has_data && request.length > layout_.max_io) return "a request is too long for its slot";
+  if (command.range_count() > 0) return "only a resident export takes ranges to flush";
+  commands_[slot].begin(type, request, reply_payload(slot));
+  return nullptr;
+}
+
+void FileQueue::on_done(FileCommand& command, int error) noexcept {
+  end(command.number(), error, command.reply_size());
+}
+
+}  // namespace rdmablk::target

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+
+#include "target/backing_file.h"
+#include "target/flush_group.h"
+#include "target/range_lock.h"
+
+namespace rdmablk::target {
+
+/// A file behind an export, and what all who write to it share. Any thread.
+class FileStore {
+ public:
+  /// Opens or makes the file. @param number of the file on every ring. Throws Error.
+  FileStore(const ExportSpec& spec, unsigned number)
+      : file_(spec), number_(number), flushes_(number) {}
+
+  const BackingFile& file() const noexcept { return file_; }
+  unsigned number() const noexcept { return number_; }
+  RangeLock& ranges() noexcept { return ranges_; }
+  FlushGroup& flushes() noexcept { return flushes_; }
+
+  /// Whether fallocate(2) gives space back, or zeroes without writing. Holds until it was tried in
+  /// vain.
+  bool can_punch() const noexcept { return can_punch_; }
+  bool can_zero() const noexcept { return can_zero_; }
+  void cannot_punch() noexcept { can_punch_ = false; }
+  void cannot_zero() noexcept { can_zero_ = false; }
+
+ private:
+  BackingFile file_;
+  unsigned number_;
+  RangeLock ranges_;
+  FlushGroup flushes_;
+  std::atomic<bool> can_punch_ = true;
+  std::atomic<bool> can_zero_ = true;
+};
+
+}  // namespace rdmablk::target

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "target/ring.h"
+
+namespace rdmablk::target {
+
+/// One attachment that writes to a file: which of its writes are on stable storage. The I/O threads
+/// of its queues share it.
+class Writer {
+ public:
+  /// A write is about to be acknowledged.
+  void acknowledge() noexcept { ++acknowledged_; }
+
+  /// Whether writes of it that were acknowledged got lost on their way to stable storage. For good:
+  /// the kernel reports such a failure once, and a later fdatasync(2) would succeed without them.
+  bool has_failed() const noexcept { return failed_; }
+
+ private:
+  friend class FlushGroup;
+  std::atomic<std::uint64_t> acknowledged_ = 0;  ///< writes
+  std::uint64_t submitted_ = 0;                  ///< of these, covered by the fdatasync in flight
+  std::uint64_t stable_ = 0;                     ///< of these, known to be on stable storage
+  std::atomic<bool> failed_ = false;
+};
+
+/// The flushes of one file. Those that wait when an fdatasync(2) is submitted share it; one that
+/// arrives later waits for the next, since the one under way may have begun before the writes that
+/// it is to cover were done. When one fails, every writer with acknowledged writes that no earlier
+/// one covered has failed for good. Any I/O thread.
+class FlushGroup {
+ public:
+  /// A flush; made and owned by who asks, and left alone until on_flushed().
+  class Flush {
+   public:
+    /// Everything acknowledged before the flush is on stable storage (0), or not (an errno value).
+    /// On any I/O thread.
+    virtual void on_flushed(int error) noexcept = 0;
+
+   protected:
+    ~Flush() = default;
+
+   private:
+    friend class FlushGroup;
+    Flush* next_ = nullptr;
+    const Writer* writer_ = nullptr;
+  };
+
+  /// @param file its number on every ring.
+  explicit FlushGroup(unsigned file);
+
+  void add(Writer& writer);
+  void remove(Writer& writer) noexcept;  ///< none of its flushes is under way
+
+  /// Makes everything acknowledged before durable.
+  /// @param ring of the calling thread. @param writer whose flush it is: fails at once if that has
+  /// failed; null for one who does not write.
+  void flush(Flush& flush, const Writer* writer, Ring& ring) noexcept;
+
+  /// A write that was to be durable by itself failed: that took the kernel's report of what else
+  /// was lost. Same consequences as a failed flush.
+  void fail() noexcept;
+};
+
+}  // namespace rdmablk::target

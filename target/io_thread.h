@@ -1,0 +1,73 @@
+#pragma once
+
+#include <atomic>
+#include <boost/intrusive/slist.hpp>
+#include <mutex>
+#include <span>
+#include <thread>
+
+#include "common/unique_fd.h"
+#include "target/io_uring.h"
+
+namespace rdmablk::target {
+
+/// Something to be done on an I/O thread; made and owned by who posts it, and left alone until it
+/// runs. It may be posted again from run().
+class IoTask : public boost::intrusive::slist_base_hook<> {
+ public:
+  virtual void run() noexcept = 0;
+
+ protected:
+  ~IoTask() = default;
+};
+
+/// A thread that serves I/O queues: one wait covers its ring, the completion channels of its queues
+/// (through the ring), and what others post to it.
+class IoThread {
+ public:
+  /// Starts the thread. @param number for its name. @param files see IoUring. Throws SystemError.
+  IoThread(unsigned number, std::span<const int> files);
+
+  /// Ends the thread, once what was posted has run and what is in flight has ended. @pre nobody
+  /// else will post a task any more.
+  ~IoThread();
+  IoThread(const IoThread&) = delete;
+  IoThread& operator=(const IoThread&) = delete;
+
+  /// Has a task run on the thread, soon; never from within, also on the thread itself.
+  /// Any thread; tasks of one thread run in their order.
+  void post(IoTask& task) noexcept;
+
+  bool is_current() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
+
+  /// On the thread only.
+  IoUring& ring() noexcept { return ring_; }
+
+ private:
+  /// Wakes the thread up, and has it run what was posted.
+  class Mailbox final : public ReadableHandler {
+   public:
+    Mailbox();
+    int fd() const noexcept { return wakeup_.get(); }
+    void post(IoTask& task) noexcept;
+    void wake() noexcept;
+    bool empty() noexcept;
+    void on_readable() noexcept override;
+
+   private:
+    using Tasks = boost::intrusive::slist<IoTask, boost::intrusive::cache_last<true>>;
+
+    UniqueFd wakeup_;  ///< eventfd(2)
+    std::mutex mutex_;
+    Tasks tasks_;
+  };
+
+  void serve() noexcept;
+
+  Mailbox mailbox_;
+  IoUring ring_;
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace rdmablk::target

@@ -1,0 +1,124 @@
+#include "target/served_queue.h"
+
+#include <spdlog/spdlog.h>
+
+#include <asio/post.hpp>
+
+namespace rdmablk::target {
+
+using protocol::MessageType;
+using protocol::Status;
+
+ServedQueue::ServedQueue(std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
+                         std::uint16_t number, unsigned commands, const ServedQueueContext& context,
+                         IoQueueOwner& owner)
+    : IoQueue(attachment.id(), number, owner),
+      context_(context),
+      use_(attachment.use()),
+      own_pd_(attachment.grant().pd == nullptr ? std::optional<verbs::ProtectionDomain>(
+                                                     std::in_place, connection->device())
+                                               : std::nullopt),
+      pd_(own_pd_ ? *own_pd_ : *attachment.grant().pd),
+      channel_(pd_, commands) {
+  channel_.start(connection->create_queue_pair(pd_, channel_.completion_queue(),
+                                               channel_.queue_pair_options()));
+  connection_ = std::move(connection);
+}
+
+ServedQueue::~ServedQueue() = default;
+
+void ServedQueue::accept() {
+  // Requests may arrive before accept() has returned.
+  accepted_ = true;
+  context_.thread.post(start_);
+  connection_->accept(*this);
+  ++context_.counters.io_queues;
+}
+
+void ServedQueue::begin_close() {
+  connection_->disconnect();
+  if (!accepted_) return closed();
+  context_.thread.post(stop_);
+}
+
+void ServedQueue::start() noexcept {
+  prepare();
+  try {
+    context_.thread.ring().watch(channel_.fd(), *this);
+  } catch (const std::exception& error) {
+    on_broken(error.what());
+  }
+}
+
+void ServedQueue::stop() noexcept {
+  stopping_ = true;
+  context_.thread.ring().unwatch(*this);
+  if (busy_ == 0) context_.thread.post(finish_);
+}
+
+/// The last thing that the I/O thread does for the queue.
+void ServedQueue::finish() noexcept {
+  clean_up();
+  asio::post(context_.io, [this] { closed(); });
+}
+
+void ServedQueue::on_readable() noexcept {
+  channel_.poll(*this);
+}
+
+void ServedQueue::on_command(unsigned slot, const protocol::Message& message) noexcept {
+  if (const char* const violation = take(slot, message)) on_violation(violation);
+}
+
+/// @return which rule it breaks; null for none.
+const char* ServedQueue::take(unsigned slot, const protocol::Message& message) noexcept {
+  const MessageType type = message.header.type;
+  if (type == MessageType::queue) {
+    if (opened_ || !message.payload.empty()) return "QUEUE may come only once";
+    open(slot);
+    return nullptr;
+  }
+  if (!opened_) return "QUEUE must come first on an I/O queue";
+  if (type < MessageType::read || type > MessageType::map) {
+    return "a request came on an I/O queue that does not belong there";
+  }
+  const auto command =
+      protocol::IoCommand::decode(type, message.payload, use_->store().file().size());
+  if (!command) return "a request is malformed, or leaves the export";
+  ++busy_;
+  const bool writes = type == MessageType::write || type == MessageType::zero;
+  if (writes && use_->writer() == nullptr) {
+    end(slot, EROFS);
+    return nullptr;
+  }
+  const char* const violation = begin(slot, type, *command);
+  if (violation != nullptr) --busy_;
+  return violation;
+}
+
+void ServedQueue::open(unsigned slot) noexcept {
+  opened_ = true;
+  protocol::WireWriter writer(channel_.reply_payload(slot));
+  describe().encode(writer);
+  channel_.reply(slot, Status::ok, writer.size(), *this);
+}
+
+void ServedQueue::end(unsigned slot, int error, std::size_t payload_size) noexcept {
+  --busy_;
+  if (!stopping_) {
+    return channel_.reply(slot, protocol::status_of_errno(error), error == 0 ? payload_size : 0,
+                          *this);
+  }
+  if (busy_ == 0) context_.thread.post(finish_);
+}
+
+void ServedQueue::on_violation(const char* reason) noexcept {
+  channel_.end();
+  asio::post(context_.io, [this, reason] { tell_violation(reason); });
+}
+
+void ServedQueue::on_broken(const std::string& reason) noexcept {
+  asio::post(context_.io, [this, reason] { tell_over(reason); });
+}
+
+}  // namespace rdmablk::target
