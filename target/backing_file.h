@@ -7,17 +7,12 @@
 #include <string>
 #include <string_view>
 
+#include "common/protocol/io_messages.h"
 #include "common/unique_fd.h"
 #include "target/direct_io.h"
 #include "target/export_spec.h"
 
 namespace rdmablk::target {
-
-/// A piece of a file: bytes that are stored, or a hole, which reads as zeroes.
-struct Extent {
-  std::uint64_t length = 0;  ///< bytes, not zero
-  bool hole = false;
-};
 
 /// How long a lock that somebody holds is waited for: a daemon that was killed keeps its locks
 /// until the kernel has done the last of its writes.
@@ -74,7 +69,7 @@ class BackingFile {
   /// block device everything counts as stored. What others write meanwhile may or may not show.
   /// @param count gets how many were filled in; zero at the end of the file and beyond.
   /// @return 0 or an errno value. May block on the disk.
-  int map(std::uint64_t offset, std::uint64_t length, std::span<Extent> into,
+  int map(std::uint64_t offset, std::uint64_t length, std::span<protocol::Extent> into,
           std::size_t& count) const noexcept;
 
  private:

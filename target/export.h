@@ -20,9 +20,9 @@ namespace rdmablk::target {
 class Export {
  public:
   struct Options {
-    unsigned file_number = 0;       ///< of its file on every ring
-    SlotBudget* budget = nullptr;   ///< of the target; outlives the export
-    bool show_path = false;         ///< to initiators, instead of the file's name alone
+    unsigned file_number = 0;      ///< of its file on every ring
+    SlotBudget* budget = nullptr;  ///< of the target; outlives the export
+    bool show_path = false;        ///< to initiators, instead of the file's name alone
   };
 
   /// Makes the memory, opens the file, loads the one from the other, and registers it.

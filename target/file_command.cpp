@@ -64,7 +64,7 @@ void FileCommand::begin(MessageType type, const protocol::IoRequest& request,
       return flush();
     default:
       stage_ = Stage::mapping;
-      return context_.blocking.post(*this);
+      return context_.blocking.post(turn_);
   }
 }
 
@@ -80,27 +80,27 @@ void FileCommand::transfer(Stage stage, RingOperation::Kind kind, std::span<std:
   plan.length = memory.size();
   plan.offset = offset;
   plan.alignment = static_cast<std::uint32_t>(alignment_);
-  start(context_.thread.ring(), plan);
+  data_.start(context_.thread.ring(), plan);
 }
 
 void FileCommand::read() noexcept {
   const std::uint64_t begin = down(request_.offset);
   const std::uint64_t length = up(request_.offset + request_.length) - begin;
-  transfer(Stage::reading, Kind::read, slot_.first(length), context_.slots, begin);
+  transfer(Stage::reading, RingOperation::Kind::read, slot_.first(length), context_.slots, begin);
 }
 
 void FileCommand::lock() noexcept {
   if (is_durable() && context_.writer->has_failed()) return done(EIO);
-  Hold::begin = down(request_.offset);
-  Hold::end = up(request_.offset + request_.length);
+  hold_.begin = down(request_.offset);
+  hold_.end = up(request_.offset + request_.length);
   // Another thread may grant it before acquire() has returned.
   stage_ = Stage::locking;
-  if (context_.store.ranges().acquire(*this)) locked();
+  if (context_.store.ranges().acquire(hold_)) locked();
 }
 
 void FileCommand::on_granted() noexcept {
   if (context_.thread.is_current()) return locked();
-  context_.thread.post(*this);
+  context_.thread.post(turn_);
 }
 
 void FileCommand::locked() noexcept {
@@ -116,8 +116,8 @@ void FileCommand::write_piece(std::uint64_t begin, std::uint64_t end) noexcept {
   piece_begin_ = begin;
   piece_end_ = end;
   if (begin != down(begin)) {
-    transfer(Stage::reading_head, Kind::read, edges_.first(alignment_), context_.edges,
-             down(begin));
+    transfer(Stage::reading_head, RingOperation::Kind::read, edges_.first(alignment_),
+             context_.edges, down(begin));
   } else {
     read_tail();
   }
@@ -125,7 +125,7 @@ void FileCommand::write_piece(std::uint64_t begin, std::uint64_t end) noexcept {
 
 void FileCommand::read_tail() noexcept {
   if (piece_end_ == down(piece_end_)) return write_blocks();
-  transfer(Stage::reading_tail, Kind::read, edges_.subspan(alignment_, alignment_),
+  transfer(Stage::reading_tail, RingOperation::Kind::read, edges_.subspan(alignment_, alignment_),
            context_.edges, down(piece_end_));
 }
 
@@ -150,8 +150,8 @@ void FileCommand::fill_tail() noexcept {
 
 void FileCommand::write_blocks() noexcept {
   const std::uint64_t begin = down(piece_begin_);
-  transfer(Stage::writing, Kind::write, slot_.first(up(piece_end_) - begin), context_.slots,
-           begin);
+  transfer(Stage::writing, RingOperation::Kind::write, slot_.first(up(piece_end_) - begin),
+           context_.slots, begin);
 }
 
 void FileCommand::on_transferred(int error) noexcept {
@@ -199,7 +199,7 @@ bool FileCommand::can_allocate() const noexcept {
 }
 
 void FileCommand::allocate(std::uint64_t length) noexcept {
-  allocation_.kind = Kind::allocate;
+  allocation_.kind = RingOperation::Kind::allocate;
   allocation_.file = context_.store.number();
   allocation_.offset = zeroed_;
   allocation_.length = length;
@@ -222,13 +222,13 @@ void FileCommand::on_allocated(int result) noexcept {
 
 void FileCommand::flush() noexcept {
   stage_ = Stage::flushing;
-  context_.store.flushes().flush(*this, context_.writer, context_.thread.ring());
+  context_.store.flushes().flush(flush_, context_.writer, context_.thread.ring());
 }
 
 void FileCommand::on_flushed(int error) noexcept {
   error_ = error;
   if (context_.thread.is_current()) return done(error);
-  context_.thread.post(*this);
+  context_.thread.post(turn_);
 }
 
 void FileCommand::map() noexcept {
@@ -243,11 +243,11 @@ void FileCommand::map() noexcept {
   reply_size_ = writer.size();
 }
 
-void FileCommand::run() noexcept {
+void FileCommand::on_turn() noexcept {
   if (stage_ == Stage::locking) return locked();
   if (stage_ == Stage::mapping && !context_.thread.is_current()) {
     map();
-    return context_.thread.post(*this);
+    return context_.thread.post(turn_);
   }
   done(error_);
 }
@@ -255,7 +255,7 @@ void FileCommand::run() noexcept {
 /// What was locked is through.
 void FileCommand::finish(int error) noexcept {
   if (writes()) {
-    context_.store.ranges().release(*this);
+    context_.store.ranges().release(hold_);
     if (error == 0 && type_ == MessageType::zero && is_durable()) return flush();
     if (error == 0 && !is_durable()) context_.writer->acknowledge();
   }

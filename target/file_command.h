@@ -16,9 +16,9 @@ class FileCommand;
 /// What the commands of one queue share.
 struct FileCommandContext {
   FileStore& store;
-  Writer* writer;       ///< null on a read-only attachment
-  IoThread& thread;     ///< that serves the queue
-  IoThread& blocking;   ///< for system calls that block
+  Writer* writer;                             ///< null on a read-only attachment
+  IoThread& thread;                           ///< that serves the queue
+  IoThread& blocking;                         ///< for system calls that block
   unsigned slots = RingOperation::kNoBuffer;  ///< the registered buffer that the slots lie in
   unsigned edges = RingOperation::kNoBuffer;  ///< that the edges lie in
 };
@@ -38,10 +38,7 @@ class FileCommandOwner {
 ///
 /// Whoever writes, zeroes or discards holds the range lock over the blocks that it touches. With
 /// direct I/O the blocks that it covers in part are read, completed and written whole.
-class FileCommand final : private Transfer,
-                          private RangeLock::Hold,
-                          private FlushGroup::Flush,
-                          private IoTask {
+class FileCommand {
  public:
   /// @param slot its memory; @param edges two blocks, or nothing with an alignment of 1.
   FileCommand(const FileCommandContext& context, FileCommandOwner& owner, unsigned number,
@@ -70,10 +67,18 @@ class FileCommand final : private Transfer,
     reading_tail,  ///< the last block
     writing,       ///< the blocks
     flushing,
-    mapping,       ///< on the thread that may block
+    mapping,  ///< on the thread that may block
   };
 
-  /// fallocate(2) on the ring.
+  // What it does with others, each of which calls back.
+  class Data final : public Transfer {
+   public:
+    explicit Data(FileCommand& command) noexcept : command_(command) {}
+    void on_transferred(int error) noexcept override { command_.on_transferred(error); }
+
+   private:
+    FileCommand& command_;
+  };
   class Allocation final : public RingOperation {
    public:
     explicit Allocation(FileCommand& command) noexcept : command_(command) {}
@@ -82,12 +87,36 @@ class FileCommand final : private Transfer,
    private:
     FileCommand& command_;
   };
+  class Hold final : public RangeLock::Hold {
+   public:
+    explicit Hold(FileCommand& command) noexcept : command_(command) {}
+    void on_granted() noexcept override { command_.on_granted(); }
 
-  void on_transferred(int error) noexcept override;
-  void on_granted() noexcept override;
-  void on_flushed(int error) noexcept override;
-  void run() noexcept override;
+   private:
+    FileCommand& command_;
+  };
+  class Flush final : public FlushGroup::Flush {
+   public:
+    explicit Flush(FileCommand& command) noexcept : command_(command) {}
+    void on_flushed(int error) noexcept override { command_.on_flushed(error); }
+
+   private:
+    FileCommand& command_;
+  };
+  class Turn final : public IoTask {
+   public:
+    explicit Turn(FileCommand& command) noexcept : command_(command) {}
+    void run() noexcept override { command_.on_turn(); }
+
+   private:
+    FileCommand& command_;
+  };
+
+  void on_transferred(int error) noexcept;
   void on_allocated(int result) noexcept;
+  void on_granted() noexcept;
+  void on_flushed(int error) noexcept;
+  void on_turn() noexcept;
 
   void read() noexcept;
   void lock() noexcept;
@@ -107,7 +136,8 @@ class FileCommand final : private Transfer,
   void map() noexcept;
   void finish(int error) noexcept;
   void done(int error) noexcept;
-  void transfer(Stage stage, RingOperation::Kind kind, std::span<std::byte> memory, unsigned buffer, std::uint64_t offset) noexcept;
+  void transfer(Stage stage, RingOperation::Kind kind, std::span<std::byte> memory, unsigned buffer,
+                std::uint64_t offset) noexcept;
 
   bool writes() const noexcept;
   bool is_durable() const noexcept;
@@ -121,15 +151,19 @@ class FileCommand final : private Transfer,
   std::uint64_t alignment_;
   std::span<std::byte> slot_;
   std::span<std::byte> edges_;
+  Data data_{*this};
   Allocation allocation_{*this};
+  Hold hold_{*this};
+  Flush flush_{*this};
+  Turn turn_{*this};
 
   protocol::MessageType type_{};
   protocol::IoRequest request_;
   Stage stage_ = Stage::idle;
-  int error_ = 0;  ///< of what another thread did
-  std::uint64_t piece_begin_ = 0;   ///< of the file: what is being written
+  int error_ = 0;                  ///< of what another thread did
+  std::uint64_t piece_begin_ = 0;  ///< of the file: what is being written
   std::uint64_t piece_end_ = 0;
-  std::uint64_t zeroed_ = 0;        ///< of the file: up to where a ZERO has come
+  std::uint64_t zeroed_ = 0;  ///< of the file: up to where a ZERO has come
   std::span<std::byte> reply_;
   std::size_t reply_size_ = 0;
 };

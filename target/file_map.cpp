@@ -13,7 +13,8 @@ constexpr std::uint64_t kStep = 4096;
 
 /// Finds the extent that starts at `offset`, of `length` bytes at most. What is not known to be a
 /// hole is data. @return an errno value.
-int find_extent(int fd, std::uint64_t offset, std::uint64_t length, Extent& found) noexcept {
+int find_extent(int fd, std::uint64_t offset, std::uint64_t length,
+                protocol::Extent& found) noexcept {
   const auto from = static_cast<off_t>(offset);
   const auto up_to = [&](off_t end) {
     return std::min(length, static_cast<std::uint64_t>(end) - offset);
@@ -44,17 +45,17 @@ int find_extent(int fd, std::uint64_t offset, std::uint64_t length, Extent& foun
 
 }  // namespace
 
-int BackingFile::map(std::uint64_t offset, std::uint64_t length, std::span<Extent> into,
+int BackingFile::map(std::uint64_t offset, std::uint64_t length, std::span<protocol::Extent> into,
                      std::size_t& count) const noexcept {
   count = 0;
   if (offset >= size_) return 0;
   length = std::min(length, size_ - offset);
   while (length != 0) {
-    Extent next{length, false};
+    protocol::Extent next{length, false};
     if (!block_device_) {
       if (const int error = find_extent(fd_.get(), offset, length, next); error != 0) return error;
     }
-    if (count != 0 && into[count - 1].hole == next.hole) {
+    if (count != 0 && into[count - 1].is_hole == next.is_hole) {
       into[count - 1].length += next.length;
     } else if (count < into.size()) {
       into[count++] = next;

@@ -11,7 +11,7 @@ namespace rdmablk::target {
 /// The target's end of an I/O queue of a file export. Each request has a slot of memory that the
 /// peer READs and WRITEs, registered for this queue alone, in a protection domain that nothing else
 /// lies in.
-class FileQueue final : public ServedQueue, private FileCommandOwner {
+class FileQueue final : public ServedQueue, public FileCommandOwner {
  public:
   /// Takes the peer's request to connect, without answering it yet. Throws MemlockError or
   /// SystemError; the connection is the caller's to refuse then, unless it is gone.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/intrusive/slist.hpp>
 #include <cstdint>
 #include <mutex>
 #include <vector>
@@ -13,8 +14,13 @@ namespace rdmablk::target {
 /// of its queues share it.
 class Writer {
  public:
+  /// A write is about to be submitted. From here on a failure may be about it: the kernel may write
+  /// it out, fail, and report that to a flush before the write is acknowledged.
+  void begin() noexcept { ++begun_; }
   /// A write is about to be acknowledged.
   void acknowledge() noexcept { ++acknowledged_; }
+  /// A write that begun has ended, whether well (behind acknowledge()) or not.
+  void end() noexcept { --begun_; }
 
   /// Whether writes of it that were acknowledged got lost on their way to stable storage. For good:
   /// the kernel reports such a failure once, and a later fdatasync(2) would succeed without them.
@@ -22,6 +28,7 @@ class Writer {
 
  private:
   friend class FlushGroup;
+  std::atomic<std::uint64_t> begun_ = 0;         ///< writes under way
   std::atomic<std::uint64_t> acknowledged_ = 0;  ///< writes
   std::uint64_t submitted_ = 0;                  ///< of these, covered by the fdatasync in flight
   std::uint64_t stable_ = 0;                     ///< of these, known to be on stable storage
@@ -30,28 +37,25 @@ class Writer {
 
 /// The flushes of one file. Those that wait when an fdatasync(2) is submitted share it; one that
 /// arrives later waits for the next, since the one under way may have begun before the writes that
-/// it is to cover were done. When one fails, every writer with acknowledged writes that no earlier
-/// one covered has failed for good. Any I/O thread.
-class FlushGroup {
+/// it is to cover were done. When one fails, every writer with writes that no earlier one
+/// covered, acknowledged or under way, has failed for good. Any I/O thread.
+class FlushGroup final : private RingOperation {
  public:
   /// A flush; made and owned by who asks, and left alone until on_flushed().
-  class Flush {
+  class Flush : public boost::intrusive::slist_base_hook<> {
    public:
+    const Writer* writer = nullptr;  ///< set by flush()
+
     /// Everything acknowledged before the flush is on stable storage (0), or not (an errno value).
-    /// On any I/O thread.
+    /// On any I/O thread; from within flush() when the writer has failed already. May flush again.
     virtual void on_flushed(int error) noexcept = 0;
 
    protected:
     ~Flush() = default;
-
-   private:
-    friend class FlushGroup;
-    Flush* next_ = nullptr;
-    const Writer* writer_ = nullptr;
   };
 
-  /// @param file its number on every ring.
-  explicit FlushGroup(unsigned file);
+  /// @param number of the file on every ring.
+  explicit FlushGroup(unsigned number) noexcept;
 
   void add(Writer& writer);
   void remove(Writer& writer) noexcept;  ///< none of its flushes is under way
@@ -62,8 +66,21 @@ class FlushGroup {
   void flush(Flush& flush, const Writer* writer, Ring& ring) noexcept;
 
   /// A write that was to be durable by itself failed: that took the kernel's report of what else
-  /// was lost. Same consequences as a failed flush.
+  /// was lost. Same consequences as a failed flush, also for the flushes under way.
   void fail() noexcept;
+
+ private:
+  using Flushes = boost::intrusive::slist<Flush, boost::intrusive::cache_last<true>>;
+
+  void begin_next(Ring& ring) noexcept;
+  void mark_failed() noexcept;
+  void on_result(int result) noexcept override;
+
+  std::mutex mutex_;
+  std::vector<Writer*> writers_;
+  Flushes waiting_;
+  Flushes under_way_;     ///< what the fdatasync in flight is for; empty when there is none
+  Ring* ring_ = nullptr;  ///< where that is
 };
 
 }  // namespace rdmablk::target

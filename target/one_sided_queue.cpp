@@ -11,8 +11,8 @@ constexpr unsigned kEntries = 2;
 }  // namespace
 
 OneSidedQueue::OneSidedQueue(std::unique_ptr<cm::Connection>& connection,
-                             const Attachment& attachment, std::uint16_t number,
-                             Counters& counters, IoQueueOwner& owner)
+                             const Attachment& attachment, std::uint16_t number, Counters& counters,
+                             IoQueueOwner& owner)
     : IoQueue(attachment.id(), number, owner),
       counters_(counters),
       cq_(connection->device(), kEntries, nullptr) {

@@ -65,8 +65,7 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->type_name("N")
       ->check(CLI::Range(std::size_t{1}, kMaxIoThreads))
       ->capture_default_str();
-  app.add_option("--slots", arguments.slots,
-                 "Requests in flight on an I/O queue of a file export")
+  app.add_option("--slots", arguments.slots, "Requests in flight on an I/O queue of a file export")
       ->type_name("N")
       ->check(CLI::Range(1U, kMaxSlots))
       ->capture_default_str();
@@ -123,8 +122,8 @@ Options make_options(const Arguments& arguments) {
   options.limits.slots = arguments.slots;
   options.limits.slot_size = static_cast<std::uint32_t>(
       parse_memory("--slot-size", arguments.slot_size, kMinSlotSize, kMaxSlotSize));
-  options.slot_memory = parse_memory("--slot-memory", arguments.slot_memory, kMinSlotSize,
-                                     std::uint64_t{1} << 50);
+  options.slot_memory =
+      parse_memory("--slot-memory", arguments.slot_memory, kMinSlotSize, std::uint64_t{1} << 50);
   options.io_threads = arguments.io_threads;
   options.show_paths = arguments.show_paths;
   check_insecure(arguments);

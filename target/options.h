@@ -21,9 +21,9 @@ struct Options {
   std::optional<std::string> device;  ///< the only device to use; nothing: all
   std::string log_level = "info";
   Limits limits;
-  std::size_t io_threads = 1;       ///< threads that work on the requests of file exports
-  std::uint64_t slot_memory = 0;    ///< bytes that their I/O queues may use in all
-  bool show_paths = false;          ///< whether initiators see where files lie
+  std::size_t io_threads = 1;     ///< threads that work on the requests of file exports
+  std::uint64_t slot_memory = 0;  ///< bytes that their I/O queues may use in all
+  bool show_paths = false;        ///< whether initiators see where files lie
 };
 
 /// Reads the command line.

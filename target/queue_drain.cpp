@@ -19,8 +19,7 @@ void QueueDrain::add(std::unique_ptr<IoQueue> queue, std::function<void()> then)
   });
 }
 
-void QueueDrain::add_all(std::vector<std::unique_ptr<IoQueue>> queues,
-                         std::function<void()> then) {
+void QueueDrain::add_all(std::vector<std::unique_ptr<IoQueue>> queues, std::function<void()> then) {
   if (queues.empty()) return then();
   const auto left = std::make_shared<std::size_t>(queues.size());
   for (auto& queue : queues) {

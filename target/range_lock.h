@@ -20,7 +20,8 @@ class RangeLock {
     std::uint64_t begin = 0;  ///< bytes
     std::uint64_t end = 0;    ///< bytes; behind the last one; more than `begin`
 
-    /// The range is held now, after a wait. On the thread that released what was in the way.
+    /// The range is held now, after a wait. On the thread that released what was in the way, from
+    /// within release(); may acquire and release.
     virtual void on_granted() noexcept = 0;
 
    protected:
@@ -32,6 +33,21 @@ class RangeLock {
 
   /// Gives a held range back, and lets those in who waited for it.
   void release(Hold& hold) noexcept;
+
+ private:
+  struct BeginOf {
+    using type = std::uint64_t;
+    type operator()(const Hold& hold) const noexcept { return hold.begin; }
+  };
+  /// These never overlap, so that they are in the order of their ends as well.
+  using Held = boost::intrusive::set<Hold, boost::intrusive::key_of_value<BeginOf>>;
+  using Waiting = boost::intrusive::list<Hold>;
+
+  bool is_free(const Hold& hold, Waiting::const_iterator place) const noexcept;
+
+  std::mutex mutex_;
+  Held held_;
+  Waiting waiting_;  ///< first come, first served
 };
 
 }  // namespace rdmablk::target

@@ -6,6 +6,8 @@ ResidentStore::ResidentStore(std::string name, FileStore& store, std::span<std::
     : name_(std::move(name)), store_(store), memory_(memory) {}
 ResidentStore::~ResidentStore() = default;
 void ResidentStore::reconcile() noexcept {}
-bool ResidentStore::settle() noexcept { return true; }
+bool ResidentStore::settle() noexcept {
+  return true;
+}
 
 }  // namespace rdmablk::target

@@ -15,9 +15,9 @@ ServedQueue::ServedQueue(std::unique_ptr<cm::Connection>& connection, const Atta
     : IoQueue(attachment.id(), number, owner),
       context_(context),
       use_(attachment.use()),
-      own_pd_(attachment.grant().pd == nullptr ? std::optional<verbs::ProtectionDomain>(
-                                                     std::in_place, connection->device())
-                                               : std::nullopt),
+      own_pd_(attachment.grant().pd == nullptr
+                  ? std::optional<verbs::ProtectionDomain>(std::in_place, connection->device())
+                  : std::nullopt),
       pd_(own_pd_ ? *own_pd_ : *attachment.grant().pd),
       channel_(pd_, commands) {
   channel_.start(connection->create_queue_pair(pd_, channel_.completion_queue(),

@@ -46,9 +46,9 @@ Server::Server(cm::ConnectionManager& manager, const Options& options)
     devices_.push_back(std::make_unique<TargetDevice>(device, exports_));
   }
   SessionOwner& owner = *this;
-  environment_.emplace(
-      SessionEnvironment{io_, counters_, limits_, random_bytes<protocol::InstanceId>(), owner,
-                         io_threads_ ? &*io_threads_ : nullptr, drain_});
+  environment_.emplace(SessionEnvironment{io_, counters_, limits_,
+                                          random_bytes<protocol::InstanceId>(), owner,
+                                          io_threads_ ? &*io_threads_ : nullptr, drain_});
 }
 
 Server::~Server() = default;

@@ -15,13 +15,13 @@
 #include "common/socket_address.h"
 #include "target/counters.h"
 #include "target/device_selection.h"
-#include "target/io_threads.h"
-#include "target/queue_drain.h"
-#include "target/slot_budget.h"
 #include "target/export.h"
+#include "target/io_threads.h"
 #include "target/limits.h"
 #include "target/options.h"
+#include "target/queue_drain.h"
 #include "target/session.h"
+#include "target/slot_budget.h"
 #include "target/target_device.h"
 
 namespace rdmablk::target {

@@ -151,7 +151,8 @@ Step SessionProtocol::attach(const Message& message) {
   }
   const std::uint64_t id = (std::uint64_t{id_} << 32U) | ++last_attachment_;
   const Attachment& made =
-      attachments_.emplace(id, Attachment(id, *offer, *request, limits_, std::move(use))).first->second;
+      attachments_.emplace(id, Attachment(id, *offer, *request, limits_, std::move(use)))
+          .first->second;
   Step step = answer(message, made.reply());
   step.attached = &made;
   return step;

@@ -4,8 +4,8 @@
 
 namespace rdmablk::target {
 
-StoreUse::StoreUse(FileStore& store, ResidentStore* resident, bool writes,
-                   const SlotLayout& layout, SlotBudget::Share memory)
+StoreUse::StoreUse(FileStore& store, ResidentStore* resident, bool writes, const SlotLayout& layout,
+                   SlotBudget::Share memory)
     : store_(store),
       resident_(resident),
       writes_(writes),
