@@ -63,6 +63,7 @@ void Mount::make_file_system(const Options& options, Layout layout) {
       .node = ImageNode(layout, attributes(options, info, read_only)),
       .read_only = read_only,
       .flush_is_free = info.flush_is_free,
+      .has_holes = info.has_holes,
       .max_background = std::clamp(slots, kMinBackground, kMaxBackground),
   });
 }

@@ -32,6 +32,14 @@ bool for_writing(const fuse_file_info& file) {
   return (file.flags & O_ACCMODE) != O_RDONLY;
 }
 
+/// Whether what is written to an open file shall be on stable storage at once.
+bool is_synchronous(int flags) {
+  return (flags & O_DSYNC) != 0;  // a part of O_SYNC
+}
+
+/// What an open file's handle says: the kernel sends the flags with writes only.
+constexpr std::uint64_t kSynchronous = 1;
+
 void init(void* user_data, fuse_conn_info* connection) {
   const auto& fs = *static_cast<const FileSystem*>(user_data);
   connection->max_write = kMaxPayload;
@@ -94,6 +102,7 @@ void open(fuse_req_t request, fuse_ino_t /*ino*/, fuse_file_info* file) {
   }
   // Written by hand, as libfuse 3.14 has no field for some of the flags.
   fuse_open_out answer{};
+  if (is_synchronous(file->flags)) answer.fh = kSynchronous;
   answer.open_flags = FOPEN_DIRECT_IO | FOPEN_PARALLEL_DIRECT_WRITES | FOPEN_NOFLUSH;
   fuse_reply_buf(request, reinterpret_cast<const char*>(&answer), sizeof answer);
 }
@@ -111,7 +120,7 @@ void read(fuse_req_t request, fuse_ino_t /*ino*/, std::size_t size, off_t offset
 }
 
 void write(fuse_req_t request, fuse_ino_t /*ino*/, const char* /*data: in the slot*/,
-           std::size_t size, off_t offset, fuse_file_info* /*file*/) {
+           std::size_t size, off_t offset, fuse_file_info* file) {
   const FileSystem& fs = file_system(request);
   const std::uint64_t end = fs.node.size();
   const auto start = static_cast<std::uint64_t>(offset);
@@ -123,7 +132,8 @@ void write(fuse_req_t request, fuse_ino_t /*ino*/, const char* /*data: in the sl
     fuse_reply_err(request, ENOSPC);
   } else {
     Worker::current().submit(request, Operation::write, start,
-                             std::min<std::uint64_t>(size, end - start));
+                             std::min<std::uint64_t>(size, end - start),
+                             is_synchronous(file->flags));
   }
 }
 
@@ -137,7 +147,7 @@ void synchronize(fuse_req_t request, fuse_ino_t /*ino*/, int /*data_only*/,
 }
 
 void allocate(fuse_req_t request, fuse_ino_t /*ino*/, int mode, off_t offset, off_t length,
-              fuse_file_info* /*file*/) {
+              fuse_file_info* file) {
   const FileSystem& fs = file_system(request);
   const std::uint64_t size = fs.node.size();
   const auto start = static_cast<std::uint64_t>(offset);
@@ -153,9 +163,26 @@ void allocate(fuse_req_t request, fuse_ino_t /*ino*/, int mode, off_t offset, of
   } else if (grows) {
     fuse_reply_err(request, ENOSPC);
   } else if (zeroes && within > 0) {
-    Worker::current().submit(request, Operation::zero, start, within);
+    const bool durable = (file->fh & kSynchronous) != 0;
+    const auto operation = kind == FALLOC_FL_PUNCH_HOLE ? Operation::discard : Operation::zero;
+    Worker::current().submit(request, operation, start, within, durable);
   } else {
     fuse_reply_err(request, 0);
+  }
+}
+
+void seek(fuse_req_t request, fuse_ino_t ino, off_t offset, int whence, fuse_file_info* /*file*/) {
+  const FileSystem& fs = file_system(request);
+  const auto start = static_cast<std::uint64_t>(offset);
+  const std::uint64_t end = fs.node.size();
+  if (!fs.has_holes || !fs.node.is_image(ino)) {
+    fuse_reply_err(request, ENOSYS);
+  } else if (whence != SEEK_DATA && whence != SEEK_HOLE) {
+    fuse_reply_err(request, EINVAL);
+  } else if (start >= end) {
+    fuse_reply_err(request, ENXIO);
+  } else {
+    Worker::current().seek(request, whence == SEEK_HOLE, start, end - start);
   }
 }
 
@@ -239,6 +266,7 @@ fuse_lowlevel_ops make_operations() {
   ops.release = &accept;
   ops.fsync = &synchronize;
   ops.fallocate = &allocate;
+  ops.lseek = &seek;
   ops.readdir = &read_directory;
   ops.fsyncdir = &accept;
   ops.statfs = &file_system_status;

@@ -29,6 +29,7 @@ struct Slot : initiator::Request {
   fuse_req_t fuse_request = nullptr;  ///< what is to be answered; null when there is none
   std::byte* memory = nullptr;        ///< kSlotSize bytes
   Slot* next = nullptr;               ///< of a free slot
+  bool seeks_hole = false;            ///< a map: looks for a hole, not for data
 
   /// Where a message of the kernel goes, and its room.
   std::byte* message() const noexcept { return memory + kSlotHeader - kWriteHeaders; }

@@ -7,8 +7,12 @@
 
 #include <array>
 #include <cerrno>
+#include <span>
+#include <utility>
 
 #include "common/error.h"
+#include "common/protocol/io_messages.h"
+#include "fuse/hole_search.h"
 
 namespace rdmablk::fuse {
 
@@ -18,6 +22,10 @@ using initiator::Operation;
 
 /// How long a worker that stops waits for what is in flight.
 constexpr std::chrono::seconds kDrainTime{2};
+
+/// How long it waits for its last flush, and after how long it says so.
+constexpr std::chrono::seconds kFlushTime{30};
+constexpr std::chrono::seconds kLongFlush{2};
 
 // libfuse's operations get the session's user data, which all workers share.
 thread_local Worker* current_worker = nullptr;
@@ -54,7 +62,8 @@ Worker::Worker(initiator::Image& image, Watch& watch, unsigned number, const Set
       buffers_(image.make_buffers(settings.depth * kSlotSize)),
       slots_(buffers_->bytes(), buffers_->lkey()),
       queue_(image.make_queue(settings.depth)),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
+      flushes_at_end_(!image.info().flush_is_free) {
   if (!epoll_) throw SystemError("make an epoll descriptor", errno);
 }
 
@@ -142,29 +151,45 @@ void Worker::process(Slot& slot, std::size_t size) noexcept {
 }
 
 void Worker::submit(fuse_req_t request, Operation operation, std::uint64_t offset,
-                    std::uint64_t length) noexcept {
+                    std::uint64_t length, bool durable) noexcept {
   Slot& slot = *current_slot_;
   slot.fuse_request = request;
   slot.operation = operation;
   slot.offset = offset;
   slot.length = length;
+  slot.durable = durable;
   slot.error = 0;
   submitted_ = true;
-  taken_bytes_ += length;
+  if (operation == Operation::read || operation == Operation::write) taken_bytes_ += length;
   queue_->submit(slot);
+}
+
+void Worker::seek(fuse_req_t request, bool wants_hole, std::uint64_t offset,
+                  std::uint64_t length) noexcept {
+  current_slot_->seeks_hole = wants_hole;
+  current_slot_->extents = protocol::kMaxExtents;
+  submit(request, Operation::map, offset, length);
 }
 
 bool Worker::complete() noexcept {
   std::array<initiator::Request*, 64> done{};
   bool any = false;
   while (const std::size_t count = queue_->poll(done)) {
-    for (std::size_t i = 0; i < count; ++i) answer(static_cast<Slot&>(*done[i]));
+    for (initiator::Request* const request : std::span(done).first(count)) {
+      if (request == &last_flush_) {
+        last_flush_ended_ = true;
+      } else {
+        answer(static_cast<Slot&>(*request));
+      }
+    }
     any = true;
+    if (std::exchange(has_more_to_seek_, false)) queue_->kick();
   }
   return any;
 }
 
 void Worker::answer(Slot& slot) noexcept {
+  if (slot.operation == Operation::map) return answer_seek(slot);
   const fuse_req_t request = std::exchange(slot.fuse_request, nullptr);
   if (slot.error != 0) {
     fuse_reply_err(request, slot.error);
@@ -174,6 +199,34 @@ void Worker::answer(Slot& slot) noexcept {
     fuse_reply_write(request, slot.length);
   } else {
     fuse_reply_err(request, 0);
+  }
+  slots_.give_back(slot);
+}
+
+/// Answers lseek(2), or looks on where the map that has come ends. The end counts as a hole.
+void Worker::answer_seek(Slot& slot) noexcept {
+  const auto* map = reinterpret_cast<const protocol::Extent*>(slot.data);
+  const std::uint64_t end = slot.offset + slot.length;
+  SearchResult result{.is_found = slot.seeks_hole, .offset = end};
+  if (slot.error == 0 && slot.extents > 0) {
+    result = search({map, slot.extents}, slot.offset, slot.seeks_hole);
+    if (!result.is_found && result.offset < end) {
+      slot.offset = result.offset;
+      slot.length = end - result.offset;
+      slot.extents = protocol::kMaxExtents;
+      has_more_to_seek_ = true;
+      return queue_->submit(slot);
+    }
+    result.is_found = result.is_found || slot.seeks_hole;
+  }
+  const fuse_req_t request = std::exchange(slot.fuse_request, nullptr);
+  if (slot.error != 0) {
+    // After ENOSYS the kernel takes all for data, without asking again.
+    fuse_reply_err(request, slot.error == EOPNOTSUPP ? ENOSYS : slot.error);
+  } else if (!result.is_found) {
+    fuse_reply_err(request, ENXIO);
+  } else {
+    fuse_reply_lseek(request, static_cast<off_t>(result.offset));
   }
   slots_.give_back(slot);
 }
@@ -197,21 +250,48 @@ void Worker::wait() noexcept {
   }
 }
 
-/// Answers what ends within kDrainTime.
-void Worker::drain() noexcept {
-  const auto end = Clock::now() + kDrainTime;
-  queue_->kick();
+/// Completes until `done` says so. @return false when the time came first.
+template <typename Done>
+bool Worker::complete_within(Clock::duration time, Done done) noexcept {
+  const auto end = Clock::now() + time;
   while (true) {
     queue_->arm();
     complete();
-    if (slots_.taken() == 0) return;
+    if (done()) return true;
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
-    if (left <= 0) break;
+    if (left <= 0) return false;
     pollfd source{queue_->fd(), POLLIN, 0};
     ::poll(&source, 1, static_cast<int>(left));
   }
-  spdlog::warn("{} requests did not end within {} s; they fail", slots_.taken(),
-               kDrainTime.count());
+}
+
+/// Answers what ends within kDrainTime.
+void Worker::drain() noexcept {
+  queue_->kick();
+  if (!complete_within(kDrainTime, [this] { return slots_.taken() == 0; })) {
+    spdlog::warn("{} requests did not end within {} s; they fail", slots_.taken(),
+                 kDrainTime.count());
+  }
+  if (flushes_at_end_) flush_last();
+}
+
+/// What was written and never flushed shall be kept, too.
+void Worker::flush_last() noexcept {
+  last_flush_.operation = Operation::flush;
+  queue_->submit(last_flush_);
+  queue_->kick();
+  const auto ended = [this] { return last_flush_ended_; };
+  if (!complete_within(kLongFlush, ended)) {
+    spdlog::info("waiting for the target to flush what was written");
+    complete_within(kFlushTime - kLongFlush, ended);
+  }
+  if (!last_flush_ended_) {
+    spdlog::warn("the last flush did not end within {} s; what was not synced may be lost",
+                 kFlushTime.count());
+  } else if (last_flush_.error != 0) {
+    spdlog::warn("the last flush failed: {}; what was not synced may be lost",
+                 errno_text(last_flush_.error));
+  }
 }
 
 /// Answers what is still in flight; its slots stay taken, as the queue holds on to them.

@@ -45,8 +45,8 @@ class Worker {
   void open(FuseSession& session, const StopEvent& stop);
 
   /// Serves, on the calling thread. At the end answers what is in flight when it completes soon,
-  /// and the rest with EIO; then the kernel's connection does not know this worker any more, and
-  /// `ended` is set.
+  /// and the rest with EIO, and flushes the image; then the kernel's connection does not know this
+  /// worker any more, and `ended` is set.
   void run(StopEvent& ended) noexcept;
 
   /// The worker that runs on the calling thread. For libfuse's operations, which are not told.
@@ -55,8 +55,14 @@ class Worker {
   /// For an operation: has the image work on the request that is being processed; the worker
   /// answers it in the end. The range lies within the image, and what is read or written is no
   /// longer than kMaxPayload. A write takes its data from the slot, where the kernel put it.
+  /// @param durable a write, zero or discard is on stable storage before it is answered.
   void submit(fuse_req_t request, initiator::Operation operation, std::uint64_t offset,
-              std::uint64_t length) noexcept;
+              std::uint64_t length, bool durable = false) noexcept;
+
+  /// For an operation: the same for lseek(2), which looks for a hole, or for data, from an offset
+  /// within the image on, `length` bytes before its end.
+  void seek(fuse_req_t request, bool wants_hole, std::uint64_t offset,
+            std::uint64_t length) noexcept;
 
   /// For an operation: kMaxPayload bytes to make an answer in.
   std::span<std::byte> scratch() noexcept { return {current_slot_->payload(), kMaxPayload}; }
@@ -69,8 +75,12 @@ class Worker {
   bool complete() noexcept;
   void process(Slot& slot, std::size_t size) noexcept;
   void answer(Slot& slot) noexcept;
+  void answer_seek(Slot& slot) noexcept;
   void wait() noexcept;
+  template <typename Done>
+  bool complete_within(Clock::duration time, Done done) noexcept;
   void drain() noexcept;
+  void flush_last() noexcept;
   void fail_rest() noexcept;
 
   Settings settings_;
@@ -86,6 +96,10 @@ class Worker {
   Slot* current_slot_ = nullptr;   ///< that holds the message being processed
   bool submitted_ = false;         ///< it went to the queue
   std::uint64_t taken_bytes_ = 0;  ///< of the requests that were taken in one go
+  bool has_more_to_seek_ = false;  ///< a seek was submitted again
+  bool flushes_at_end_;            ///< flushing has something to do
+  initiator::Request last_flush_;  ///< when it ends
+  bool last_flush_ended_ = false;
 };
 
 }  // namespace rdmablk::fuse

@@ -17,6 +17,9 @@ struct ImageInfo {
   bool read_only = false;        ///< writes and zeroes are refused
   std::uint32_t block_size = 0;  ///< bytes: the alignment that is served best
   bool flush_is_free = false;    ///< flushing has nothing to do
+  bool can_discard = false;      ///< discarding may give space back
+  bool is_direct = false;        ///< its file is read and written past the page cache
+  bool has_holes = false;        ///< mapping it may show holes; else all of it is data
 };
 
 /// A range of bytes that can be read and written: an attached export, or local memory. Outlives its

@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
 #include "common/protocol/wire.h"
 #include "common/verbs/context.h"
 #include "initiator/remote_read.h"
+#include "initiator/whole_map.h"
 
 namespace rdmablk::initiator {
 namespace {
@@ -18,45 +18,41 @@ namespace {
 /// Bytes of the READ that acknowledges: any number from one would do.
 constexpr std::uint32_t kAcknowledgementSize = protocol::ChunkEntry::kSize;
 
-/// On iWARP each batch of WRITEs is followed by a READ.
-unsigned capacity_for(bool is_iwarp, unsigned depth) {
-  return is_iwarp ? 2 * depth : depth;
+/// Where READs acknowledge, each batch of WRITEs is followed by one.
+unsigned capacity_for(bool acknowledges_by_read, unsigned depth) {
+  return acknowledges_by_read ? 2 * depth : depth;
 }
 
 bool is_write(const Request& request) {
   return request.operation != Operation::read;
 }
 
-UniqueFd make_wait_set(std::initializer_list<int> fds) {
-  UniqueFd set(::epoll_create1(EPOLL_CLOEXEC));
-  for (const int fd : fds) {
-    epoll_event event{};
-    event.events = EPOLLIN;
-    if (::epoll_ctl(set.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
-      throw SystemError("wait for the completions of an I/O queue", errno);
-    }
+verbs::QueuePairOptions queue_pair_options(unsigned capacity,
+                                           const std::optional<CommandUse>& commands) {
+  verbs::QueuePairOptions options;
+  options.send_requests = capacity;
+  if (commands) {
+    options.send_requests += commands->channel.commands();
+    options.receive_requests = commands->channel.commands();
   }
-  return set;
+  return options;
 }
 
 }  // namespace
 
 MemoryQueue::MemoryQueue(std::unique_ptr<Link> link, const verbs::ProtectionDomain& pd,
                          MemoryQueueOptions options, std::span<const std::byte> private_data,
-                         ControlLoop::Clock::time_point deadline)
+                         ControlLoop::Clock::time_point deadline,
+                         std::optional<CommandUse> commands)
     : options_(std::move(options)),
-      is_iwarp_(verbs::is_iwarp(link->device())),
-      events_(link->device()),
-      cq_(link->device(), capacity_for(is_iwarp_, options_.depth) + 1, &events_),
+      acknowledges_by_read_(options_.acknowledges_by_read || verbs::is_iwarp(link->device())),
+      commands_(commands),
+      slots_(capacity_for(acknowledges_by_read_, options_.depth)),
       sink_(pd, kAcknowledgementSize, verbs::local_access(link->device())),
-      link_(std::move(link)),
-      wait_set_(make_wait_set({events_.fd(), link_->lost_fd()})),
-      slots_(capacity_for(is_iwarp_, options_.depth)),
+      connection_(std::move(link), pd, queue_pair_options(slots_.room(), commands_)),
       acknowledgements_(slots_.room()) {
-  verbs::QueuePairOptions qp_options;
-  qp_options.send_requests = slots_.room();
-  qp_ = &link_->create_queue_pair(pd, cq_, qp_options);
-  link_->connect(private_data, deadline);
+  if (commands_) commands_->channel.start(connection_.queue_pair());
+  connection_.connect(private_data, deadline);
 }
 
 void MemoryQueue::read_chunk_table(ControlLoop& loop, const verbs::ProtectionDomain& pd,
@@ -66,7 +62,7 @@ void MemoryQueue::read_chunk_table(ControlLoop& loop, const verbs::ProtectionDom
   const verbs::RegisteredBuffer buffer(pd, size, verbs::local_access(pd.context()));
   for (std::size_t done = 0; done < size;) {
     const std::size_t piece = std::min<std::size_t>(size - done, options_.max_piece);
-    read_remote(loop, {*qp_, cq_, events_}, buffer.bytes().subspan(done, piece), buffer.lkey(),
+    read_remote(loop, connection_.idle(), buffer.bytes().subspan(done, piece), buffer.lkey(),
                 {table.address + done, table.rkey}, deadline);
     done += piece;
   }
@@ -81,13 +77,10 @@ void MemoryQueue::submit(Request& request) noexcept {
   request.error = 0;
   request.progress = {};
   if (down_) return fail(request, done_);
-  const bool nothing_to_do = request.operation == Operation::flush || request.length == 0;
-  (nothing_to_do ? done_ : pending_).push(request);
-}
-
-void MemoryQueue::arm() noexcept {
-  events_.drain();
-  cq_.arm();
+  const bool has_work = request.operation != Operation::flush && request.length > 0;
+  if (has_work && request.operation != Operation::map) return pending_.push(request);
+  if (has_work) map_as_data(request);
+  done_.push(request);
 }
 
 std::size_t MemoryQueue::poll(std::span<Request*> done) noexcept {
@@ -97,52 +90,42 @@ std::size_t MemoryQueue::poll(std::span<Request*> done) noexcept {
   }
   // Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any
   // more.
-  if (link_->take_loss()) go_down(link_->failure());
+  if (connection_.take_loss()) go_down(connection_.failure());
   std::size_t count = 0;
   while (count < done.size() && !done_.empty()) done[count++] = &done_.pop();
   return count;
 }
 
 void MemoryQueue::post_pending() noexcept {
-  // A batch of writes on iWARP takes at least two work requests.
-  const unsigned least = is_iwarp_ ? 2 : 1;
+  // A batch of writes that a READ acknowledges takes at least two work requests.
+  const unsigned least = acknowledges_by_read_ ? 2 : 1;
   while (!down_ && !pending_.empty() && slots_.room() >= least) {
     Batch batch;
     fill(batch);
-    for (unsigned i = 0; i + 1 < batch.size; ++i) batch.work[i].next = &batch.work[i + 1];
-    ibv_send_wr* unposted = nullptr;
-    if (const int error = qp_->post_send(batch.work[0], unposted)) {
-      go_down(fmt::format("cannot post to its queue pair: {}", errno_text(error)));
-    }
+    post(batch.sends);
+  }
+}
+
+void MemoryQueue::post(SendBatch& batch) noexcept {
+  if (const int error = batch.post(connection_.queue_pair())) {
+    go_down(fmt::format("cannot post to its queue pair: {}", errno_text(error)));
   }
 }
 
 void MemoryQueue::fill(Batch& batch) noexcept {
-  const unsigned limit = std::min(slots_.room(), kBatch) - (is_iwarp_ ? 1 : 0);
-  while (batch.size < limit && !pending_.empty()) {
+  const unsigned limit =
+      std::min(slots_.room(), SendBatch::kCapacity) - (acknowledges_by_read_ ? 1 : 0);
+  while (batch.sends.size() < limit && !pending_.empty()) {
     Request& request = *pending_.front();
     add_piece(batch, request);
     if (request.progress.posted < request.length) continue;
     pending_.pop();
-    if (is_iwarp_ && is_write(request)) {
+    if (acknowledges_by_read_ && is_write(request)) {
       unacknowledged_.push(request);
       ++batch.acknowledges;
     }
   }
   if (batch.acknowledges > 0) add_acknowledgement(batch);
-}
-
-ibv_send_wr& MemoryQueue::add_work(Batch& batch, ibv_wr_opcode opcode,
-                                   const ibv_sge& segment) noexcept {
-  batch.segments[batch.size] = segment;
-  ibv_send_wr& work = batch.work[batch.size];
-  work = {};
-  work.opcode = opcode;
-  work.send_flags = IBV_SEND_SIGNALED;
-  work.sg_list = &batch.segments[batch.size];
-  work.num_sge = 1;
-  ++batch.size;
-  return work;
 }
 
 void MemoryQueue::add_piece(Batch& batch, Request& request) noexcept {
@@ -152,12 +135,12 @@ void MemoryQueue::add_piece(Batch& batch, Request& request) noexcept {
       std::min({request.length - progress.posted, place.contiguous, options_.max_piece}));
   ibv_sge segment{reinterpret_cast<std::uintptr_t>(request.data) + progress.posted, length,
                   request.lkey};
-  if (request.operation == Operation::zero) {
+  if (request.operation == Operation::zero || request.operation == Operation::discard) {
     segment.addr = reinterpret_cast<std::uintptr_t>(options_.zeroes->data());
     segment.lkey = options_.zeroes->lkey();
   }
   ibv_send_wr& work =
-      add_work(batch, is_write(request) ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ, segment);
+      batch.sends.add(is_write(request) ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ, segment);
   work.wr_id = slots_.take(&request);
   work.wr.rdma.remote_addr = place.address;
   work.wr.rdma.rkey = place.rkey;
@@ -166,8 +149,8 @@ void MemoryQueue::add_piece(Batch& batch, Request& request) noexcept {
 }
 
 void MemoryQueue::add_acknowledgement(Batch& batch) noexcept {
-  ibv_send_wr& work = add_work(
-      batch, IBV_WR_RDMA_READ,
+  ibv_send_wr& work = batch.sends.add(
+      IBV_WR_RDMA_READ,
       {reinterpret_cast<std::uintptr_t>(sink_.data()), kAcknowledgementSize, sink_.lkey()});
   work.wr_id = slots_.take(nullptr);
   work.wr.rdma.remote_addr = table_.address;
@@ -178,14 +161,21 @@ void MemoryQueue::add_acknowledgement(Batch& batch) noexcept {
 
 void MemoryQueue::reap() noexcept {
   std::array<ibv_wc, 32> completions;
-  while (const std::size_t count = cq_.poll(completions)) {
+  while (const std::size_t count = connection_.completion_queue().poll(completions)) {
     for (const ibv_wc& completion : std::span(completions).first(count)) {
-      // In order on one queue pair: all that follows has failed too.
-      if (completion.status != IBV_WC_SUCCESS) return go_down(verbs::describe(completion));
-      complete(slots_.release(completion.wr_id));
+      complete(completion);
+      if (down_) return;
     }
     if (count < completions.size()) return;
   }
+}
+
+void MemoryQueue::complete(const ibv_wc& completion) noexcept {
+  // In order on one queue pair: all that follows has failed too.
+  if (completion.status != IBV_WC_SUCCESS) return go_down(verbs::describe(completion));
+  if (!CommandChannel::owns(completion)) return complete(slots_.release(completion.wr_id));
+  const char* why = commands_->channel.complete(completion, commands_->handler);
+  if (why != nullptr) go_down(why);
 }
 
 /// @param request null for a READ that acknowledges.
@@ -204,7 +194,7 @@ void MemoryQueue::acknowledge() noexcept {
 /// Whether a request that was posted is still in a list of its own, since it is not through: part
 /// of it waits for room, or it waits for its acknowledgement.
 bool MemoryQueue::is_listed(const Request& request) const noexcept {
-  return request.progress.posted < request.length || (is_iwarp_ && is_write(request));
+  return request.progress.posted < request.length || (acknowledges_by_read_ && is_write(request));
 }
 
 void MemoryQueue::fail(Request& request, RequestList& into) noexcept {
@@ -217,7 +207,7 @@ void MemoryQueue::go_down(const std::string& why) noexcept {
   down_ = true;
   spdlog::error("{}: an I/O queue failed: {}; its requests end with an I/O error", options_.name,
                 why);
-  link_->destroy_queue_pair();
+  connection_.destroy_queue_pair();
   slots_.release_all([this](Request& request) {
     --request.progress.outstanding;
     if (request.progress.outstanding == 0 && !is_listed(request)) fail(request, done_);

@@ -1,18 +1,15 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "common/unique_fd.h"
-#include "common/verbs/completion_channel.h"
-#include "common/verbs/completion_queue.h"
 #include "common/verbs/registered_buffer.h"
 #include "initiator/chunk_map.h"
-#include "initiator/link.h"
+#include "initiator/command_channel.h"
 #include "initiator/queue.h"
+#include "initiator/queue_connection.h"
 #include "initiator/request_list.h"
 #include "initiator/work_slots.h"
 
@@ -24,6 +21,16 @@ struct MemoryQueueOptions {
   unsigned depth = 32;                              ///< READs and WRITEs outstanding
   std::uint64_t max_piece = 1U << 20U;              ///< bytes of one READ or WRITE
   const verbs::RegisteredBuffer* zeroes = nullptr;  ///< at least max_piece bytes of zero
+
+  /// Acknowledge writes by READs on every device, and so only when the target's processor sees
+  /// them, which a completed WRITE does not promise.
+  bool acknowledges_by_read = false;
+};
+
+/// Commands that go over a queue's connection besides; both outlive the queue.
+struct CommandUse {
+  CommandChannel& channel;
+  CommandHandler& handler;
 };
 
 /// An I/O queue of a memory export: reads are READs, writes are WRITEs, straight to the export's
@@ -42,36 +49,38 @@ class MemoryQueue final : public Queue {
   /// @param pd of the request buffers; outlives the queue. Throws ConnectError or SystemError.
   MemoryQueue(std::unique_ptr<Link> link, const verbs::ProtectionDomain& pd,
               MemoryQueueOptions options, std::span<const std::byte> private_data,
-              ControlLoop::Clock::time_point deadline);
+              ControlLoop::Clock::time_point deadline,
+              std::optional<CommandUse> commands = std::nullopt);
 
-  /// READs the chunk table, as the first thing on the queue (an iWARP target waits for the
-  /// initiator to begin). Blocks, driving the control loop. Throws Error.
+  /// READs the chunk table, as the first thing on the queue unless QUEUE is (an iWARP target waits
+  /// for the initiator to begin). Blocks, driving the control loop. Throws Error.
   void read_chunk_table(ControlLoop& loop, const verbs::ProtectionDomain& pd,
                         const protocol::ChunkTable& table, ControlLoop::Clock::time_point deadline);
 
   void submit(Request& request) noexcept override;
   void kick() noexcept override { post_pending(); }
   std::size_t poll(std::span<Request*> done) noexcept override;
-  int fd() const noexcept override { return wait_set_.get(); }
-  void arm() noexcept override;
+  int fd() const noexcept override { return connection_.fd(); }
+  void arm() noexcept override { connection_.arm(); }
+
+  /// For whoever sends commands over it.
+  QueueConnection& connection() noexcept { return connection_; }
+  bool is_down() const noexcept { return down_; }
+  void post(SendBatch& batch) noexcept;
 
  private:
-  static constexpr unsigned kBatch = 16;
-
   /// Work requests that are posted in one go.
   struct Batch {
-    std::array<ibv_send_wr, kBatch> work;
-    std::array<ibv_sge, kBatch> segments;
-    unsigned size = 0;
-    unsigned acknowledges = 0;  ///< writes whose last WRITE is in it, on iWARP
+    SendBatch sends;
+    unsigned acknowledges = 0;  ///< writes whose last WRITE is in it, where READs acknowledge
   };
 
   void post_pending() noexcept;
   void fill(Batch& batch) noexcept;
   void add_piece(Batch& batch, Request& request) noexcept;
   void add_acknowledgement(Batch& batch) noexcept;
-  ibv_send_wr& add_work(Batch& batch, ibv_wr_opcode opcode, const ibv_sge& segment) noexcept;
   void reap() noexcept;
+  void complete(const ibv_wc& completion) noexcept;
   void complete(Request* request) noexcept;
   void acknowledge() noexcept;
   bool is_listed(const Request& request) const noexcept;
@@ -79,20 +88,17 @@ class MemoryQueue final : public Queue {
   static void fail(Request& request, RequestList& into) noexcept;
 
   MemoryQueueOptions options_;
-  bool is_iwarp_;
-  verbs::CompletionChannel events_;
-  verbs::CompletionQueue cq_;
+  bool acknowledges_by_read_;
+  std::optional<CommandUse> commands_;
+  WorkSlots slots_;
   verbs::RegisteredBuffer sink_;  ///< of the READs that acknowledge
-  std::unique_ptr<Link> link_;    ///< owns the queue pair: goes before the completion queue
-  UniqueFd wait_set_;  ///< an epoll descriptor: completions, and the loss of the connection
-  verbs::QueuePair* qp_ = nullptr;
+  QueueConnection connection_;
   std::optional<ChunkMap> chunks_;
   protocol::ChunkTable table_;
 
   bool down_ = false;
-  WorkSlots slots_;
   RequestList pending_;                     ///< not posted, or the first one in part
-  RequestList unacknowledged_;              ///< iWARP: posted, waiting for a READ
+  RequestList unacknowledged_;              ///< posted, waiting for a READ
   RequestList done_;                        ///< to be returned by poll()
   std::vector<unsigned> acknowledgements_;  ///< a ring: writes covered by each READ in flight
   std::size_t first_acknowledgement_ = 0;

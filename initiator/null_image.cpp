@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "common/unique_fd.h"
 #include "initiator/request_list.h"
+#include "initiator/whole_map.h"
 
 namespace rdmablk::initiator {
 
@@ -30,7 +31,7 @@ class NullQueue final : public Queue {
 
  private:
   static int make_event();
-  int perform(const Request& request) noexcept;
+  int perform(Request& request) noexcept;
   void signal() noexcept;
 
   std::span<std::byte> memory_;
@@ -56,8 +57,9 @@ void NullQueue::kick() noexcept {
   if (armed_ && !done_.empty()) signal();
 }
 
-int NullQueue::perform(const Request& request) noexcept {
+int NullQueue::perform(Request& request) noexcept {
   if (request.operation == Operation::flush) return 0;
+  if (request.operation == Operation::map && request.length == 0) return 0;
   if (request.offset > memory_.size() || request.length > memory_.size() - request.offset) {
     return EINVAL;
   }
@@ -70,7 +72,11 @@ int NullQueue::perform(const Request& request) noexcept {
       std::memcpy(place, request.data, request.length);
       break;
     case Operation::zero:
+    case Operation::discard:
       std::memset(place, 0, request.length);
+      break;
+    case Operation::map:
+      map_as_data(request);
       break;
     case Operation::flush:
       break;

@@ -7,7 +7,9 @@
 
 #include "common/random.h"
 #include "common/verbs/context.h"
+#include "initiator/file_image.h"
 #include "initiator/memory_image.h"
+#include "initiator/resident_image.h"
 
 namespace rdmablk::initiator {
 namespace {
@@ -16,6 +18,20 @@ using protocol::MessageType;
 
 /// Pages of a list; a target that promises more for ever is not believed.
 constexpr int kMaxListPages = 4096;
+
+/// The image that suits what was attached.
+std::unique_ptr<RemoteImage> make_image(RdmaSession& session, const std::string& uri,
+                                        protocol::AttachReply reply) {
+  using protocol::ExportKind;
+  const bool is_writable = reply.access == protocol::Access::read_write;
+  if (reply.info.kind == ExportKind::file) {
+    return std::make_unique<FileImage>(session, uri, std::move(reply));
+  }
+  if (reply.info.kind == ExportKind::resident && is_writable) {
+    return std::make_unique<ResidentImage>(session, uri, std::move(reply));
+  }
+  return std::make_unique<MemoryImage>(session, uri, std::move(reply));
+}
 
 }  // namespace
 
@@ -97,11 +113,7 @@ std::unique_ptr<RemoteImage> RdmaSession::attach(const std::string& name,
   const std::string uri = Uri{target_, name}.text();
   auto reply = admin_->ask<protocol::AttachReply>(fmt::format("attach {}", uri),
                                                   MessageType::attach, request, deadline());
-  if (reply.info.kind != protocol::ExportKind::memory) {
-    throw Error(fmt::format(
-        "cannot attach {}: it is not a memory export; this version knows no other", uri));
-  }
-  return std::make_unique<MemoryImage>(*this, uri, std::move(reply));
+  return make_image(*this, uri, std::move(reply));
 }
 
 std::unique_ptr<Link> RdmaSession::open_link() {

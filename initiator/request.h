@@ -6,10 +6,12 @@
 namespace rdmablk::initiator {
 
 enum class Operation : std::uint8_t {
-  read,   ///< `length` bytes from the image into `data`
-  write,  ///< `length` bytes from `data` into the image
-  flush,  ///< everything that was acknowledged before is on stable storage once it completes
-  zero,   ///< `length` bytes of the image become zero; has no `data`
+  read,     ///< `length` bytes from the image into `data`
+  write,    ///< `length` bytes from `data` into the image
+  flush,    ///< everything that was acknowledged before is on stable storage once it completes
+  zero,     ///< `length` bytes of the image become zero; has no `data`
+  discard,  ///< the same, and the space that they take may be given back
+  map,      ///< which parts of `length` bytes are data and which are holes; see Request::extents
 };
 
 /// One request to an image, made and owned by who submits it, and left alone from submit() until it
@@ -21,13 +23,19 @@ struct Request {
   std::uint64_t length = 0;   ///< bytes; offset + length must not exceed the image's size
   std::byte* data = nullptr;  ///< within the queue's RequestBuffers, any alignment
   std::uint32_t lkey = 0;     ///< RequestBuffers::lkey()
+  bool durable = false;       ///< write, zero, discard: on stable storage once it completes
 
-  int error = 0;  ///< how it ended: 0, or an errno value (EIO)
+  /// map: how many extents are wanted at most, and then how many protocol::Extent lie in `data`,
+  /// one at least. They begin at `offset` and may end before the range does. `data` is aligned to
+  /// 8 bytes and has room for as many, or for protocol::kMaxExtents if that is less.
+  std::uint32_t extents = 0;
+
+  int error = 0;  ///< how it ended: 0, or an errno value (EIO, ENOSPC, EOPNOTSUPP, EROFS)
 
   /// For the queue that works on it, from submit() to poll().
   struct Progress {
-    std::uint64_t posted = 0;       ///< bytes posted to the device
-    std::uint32_t outstanding = 0;  ///< work requests that have not completed
+    std::uint64_t posted = 0;       ///< bytes posted to the device; a flush: its number
+    std::uint32_t outstanding = 0;  ///< work requests or pieces that have not completed
     Request* next = nullptr;
   } progress;
 };

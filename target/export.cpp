@@ -25,17 +25,13 @@ std::string describe_memory(const ExportSpec& spec) {
 
 }  // namespace
 
-Export::Export(const ExportSpec& spec, std::span<ibv_context* const> devices,
-               const Options& options)
+Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
+               std::span<ibv_context* const> devices, const Options& options)
     : spec_(spec),
       options_(options),
       uuid_(make_uuid()),
-      generation_(random_bytes<protocol::Generation>()) {
-  if (spec_.has_file()) {
-    store_ = std::make_unique<FileStore>(spec_, options.file_number);
-    spec_.size = store_->file().size();
-    check_chunk_count(spec_);
-  }
+      generation_(random_bytes<protocol::Generation>()),
+      store_(std::move(store)) {
   if (spec_.kind == ExportKind::file) return;
   memory_ = std::make_unique<MemoryBacking>(spec_.name, spec_.size, spec_.huge_page);
   if (store_) resident_ = std::make_unique<ResidentStore>(spec_.name, *store_, memory_->bytes());

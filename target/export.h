@@ -20,14 +20,15 @@ namespace rdmablk::target {
 class Export {
  public:
   struct Options {
-    unsigned file_number = 0;      ///< of its file on every ring
     SlotBudget* budget = nullptr;  ///< of the target; outlives the export
     bool show_path = false;        ///< to initiators, instead of the file's name alone
   };
 
-  /// Makes the memory, opens the file, loads the one from the other, and registers it.
+  /// Makes the memory, loads it from the file, and registers it.
+  /// @param spec with the size of its file. @param store its file, if it has one.
   /// @param devices those that it is offered on; they outlive the export. Throws Error.
-  Export(const ExportSpec& spec, std::span<ibv_context* const> devices, const Options& options);
+  Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
+         std::span<ibv_context* const> devices, const Options& options);
 
   const ExportSpec& spec() const noexcept { return spec_; }
 

@@ -91,6 +91,7 @@ void FileCommand::read() noexcept {
 
 void FileCommand::lock() noexcept {
   if (is_durable() && context_.writer->has_failed()) return done(EIO);
+  context_.writer->begin();
   hold_.begin = down(request_.offset);
   hold_.end = up(request_.offset + request_.length);
   // Another thread may grant it before acquire() has returned.
@@ -256,8 +257,9 @@ void FileCommand::on_turn() noexcept {
 void FileCommand::finish(int error) noexcept {
   if (writes()) {
     context_.store.ranges().release(hold_);
+    if (error == 0) context_.writer->acknowledge();
+    context_.writer->end();
     if (error == 0 && type_ == MessageType::zero && is_durable()) return flush();
-    if (error == 0 && !is_durable()) context_.writer->acknowledge();
   }
   done(error);
 }

@@ -48,6 +48,7 @@ MachineMemory read_machine_memory() {
 void check_memory(const std::vector<ExportSpec>& specs, const MachineMemory& memory) {
   std::uint64_t sum = 0;
   for (const ExportSpec& spec : specs) {
+    if (spec.kind == protocol::ExportKind::file) continue;
     if (spec.size > memory.total) {
       throw Error(
           fmt::format("export '{}' is to have {}, which is more than the {} of memory of "

@@ -2,7 +2,6 @@
 
 #include "common/error.h"
 #include "common/log.h"
-#include "target/machine_memory.h"
 #include "target/options.h"
 #include "target/server.h"
 
@@ -17,7 +16,6 @@ int run(int argc, char** argv) {
   // Losing whoever reads the log is no reason to drop the exports.
   std::signal(SIGPIPE, SIG_IGN);
   start_logging(kProgram, options->log_level);
-  check_memory(options->exports, read_machine_memory());
   const auto manager = cm::make_rdmacm();
   Server(*manager, *options).run();
   return kExitDone;

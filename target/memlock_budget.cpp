@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint64_t kForSessions = std::uint64_t{2} << 20;
 
 std::uint64_t pinned_once(const ExportSpec& spec) {
+  if (spec.kind == protocol::ExportKind::file) return 0;  // slots come and go with queues
   const std::size_t page = page_size();
   return round_up(spec.size, page) +
          round_up(table_bytes(chunk_count(spec.size, spec.chunk)), page);

@@ -11,6 +11,8 @@
 #include "common/log.h"
 #include "common/random.h"
 #include "common/verbs/memory_region.h"
+#include "target/distinct_files.h"
+#include "target/machine_memory.h"
 #include "target/memlock_budget.h"
 
 namespace rdmablk::target {
@@ -32,6 +34,27 @@ std::vector<SocketAddress> resolve_all(const std::vector<HostPort>& listen) {
   return addresses;
 }
 
+/// What the files of resident exports will take, as far as it is known: before any is made.
+void expect_sizes(std::vector<ExportSpec>& specs) {
+  for (ExportSpec& spec : specs) {
+    if (spec.has_file()) spec.size = spec.file_size.value_or(0);
+  }
+}
+
+/// Opens the files of those that have one. @param specs get their sizes.
+std::vector<std::unique_ptr<FileStore>> open_stores(std::vector<ExportSpec>& specs) {
+  std::vector<std::unique_ptr<FileStore>> stores;
+  unsigned number = 0;
+  for (ExportSpec& spec : specs) {
+    auto& store = stores.emplace_back();
+    if (!spec.has_file()) continue;
+    store = std::make_unique<FileStore>(spec, number++);
+    spec.size = store->file().size();
+    if (spec.kind == protocol::ExportKind::resident) check_chunk_count(spec);
+  }
+  return stores;
+}
+
 }  // namespace
 
 Server::Server(cm::ConnectionManager& manager, const Options& options)
@@ -40,7 +63,6 @@ Server::Server(cm::ConnectionManager& manager, const Options& options)
       addresses_(resolve_all(options.listen)),
       slot_budget_(options.slot_memory) {
   const auto devices = select_devices(manager, addresses_, options.device);
-  check_memlock(options.exports, devices.size(), verbs::memlock_limit());
   make_exports(options, devices);
   for (ibv_context* const device : devices) {
     devices_.push_back(std::make_unique<TargetDevice>(device, exports_));
@@ -53,18 +75,26 @@ Server::Server(cm::ConnectionManager& manager, const Options& options)
 
 Server::~Server() = default;
 
-/// The threads register the files, so those come first.
+/// Opens the files first: what the memory of resident exports takes depends on them.
 void Server::make_exports(const Options& options, std::span<ibv_context* const> devices) {
+  std::vector<ExportSpec> specs = options.exports;
+  check_distinct_files(specs);
+  expect_sizes(specs);
+  check_memory(specs, read_machine_memory());
+  auto stores = open_stores(specs);
+  check_memory(specs, read_machine_memory());
+  check_memlock(specs, devices.size(), verbs::memlock_limit());
   std::vector<int> files;
-  for (const ExportSpec& spec : options.exports) {
-    Export::Options export_options;
-    export_options.file_number = static_cast<unsigned>(files.size());
-    export_options.budget = &slot_budget_;
-    export_options.show_path = options.show_paths;
-    exports_.push_back(std::make_unique<Export>(spec, devices, export_options));
-    if (const auto* store = exports_.back()->store()) files.push_back(store->file().fd());
+  for (const auto& store : stores) {
+    if (store) files.push_back(store->file().fd());
+  }
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    exports_.push_back(std::make_unique<Export>(
+        specs[i], std::move(stores[i]), devices,
+        Export::Options{.budget = &slot_budget_, .show_path = options.show_paths}));
     spdlog::info("{}", exports_.back()->describe());
   }
+  // The threads register the files.
   if (!files.empty()) io_threads_.emplace(options.io_threads, files);
 }
 

@@ -9,6 +9,8 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 
 #include "common/error.h"
 #include "common/memory_mapping.h"
@@ -86,11 +88,11 @@ TEST_P(BlockDeviceTest, IsServedDirectlyInItsBlocks) {
 
 TEST_P(BlockDeviceTest, CountsAsStored) {
   const BackingFile file(spec());
-  std::array<Extent, 4> extents;
+  std::array<protocol::Extent, 4> extents;
   std::size_t count = 0;
   ASSERT_EQ(file.map(512, 2 * kMiB, extents, count), 0);
   ASSERT_EQ(count, 1U);
-  EXPECT_FALSE(extents[0].hole);
+  EXPECT_FALSE(extents[0].is_hole);
   EXPECT_EQ(extents[0].length, kMiB - 512);
 }
 
@@ -110,19 +112,43 @@ TEST_P(BlockDeviceTest, MayBeShared) {
   EXPECT_THAT(error(), HasSubstr("locked it"));
 }
 
-TEST_P(BlockDeviceTest, IsRefusedAtOnceWhileMounted) {
-  // A mount of our own, which ends with this process.
-  if (::unshare(CLONE_NEWNS) != 0) GTEST_SKIP() << "needs root";
-  ASSERT_EQ(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
-  const std::string make = "mke2fs -q -F " + device_.path() + " >/dev/null 2>&1";
-  if (std::system(make.c_str()) != 0) GTEST_SKIP() << "needs mke2fs";
-  const auto directory = scratch_.path("mnt");
-  std::filesystem::create_directory(directory);
-  ASSERT_EQ(::mount(device_.path().c_str(), directory.c_str(), "ext4", 0, nullptr), 0)
-      << errno_text(errno);
+/// With a file system on it, in a mount namespace that ends with this process.
+class MountedDeviceTest : public BlockDeviceTest {
+ protected:
+  void SetUp() override {
+    BlockDeviceTest::SetUp();
+    if (IsSkipped()) return;
+    if (::unshare(CLONE_NEWNS) != 0) GTEST_SKIP() << "needs root";
+    ASSERT_EQ(::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
+    const std::string make = "mke2fs -q -t ext4 -F " + device_.path() + " >/dev/null 2>&1";
+    if (std::system(make.c_str()) != 0) GTEST_SKIP() << "needs mke2fs";
+    std::filesystem::create_directory(directory_);
+    ASSERT_EQ(::mount(device_.path().c_str(), directory_.c_str(), "ext4", 0, nullptr), 0)
+        << errno_text(errno);
+  }
+  void TearDown() override { ::umount2(directory_.c_str(), MNT_DETACH); }
+
+  std::string directory_ = scratch_.path("mnt");
+};
+
+INSTANTIATE_TEST_SUITE_P(BlockSizes, MountedDeviceTest, ::testing::Values(512U, 4096U));
+
+TEST_P(MountedDeviceTest, IsRefusedAtOnce) {
   EXPECT_THAT(error_of<Error>([&] { BackingFile(spec(), std::chrono::hours(1)); }),
-              HasSubstr("it is mounted at '" + directory + "'"));
-  EXPECT_EQ(::umount(directory.c_str()), 0);
+              HasSubstr("it is mounted at '" + directory_ + "'"));
+}
+
+TEST_P(MountedDeviceTest, FilesNeedItsBlocks) {
+  const auto open = [&](const char* options) {
+    return BackingFile(parse_export_spec("disk=file:" + directory_ + options));
+  };
+  EXPECT_EQ(open("/even.img,size=64K").alignment(), GetParam());
+  const auto odd = open("/odd.img,size=66048");
+  if (GetParam() == 512) {
+    EXPECT_EQ(odd.alignment(), 512U);
+  } else {
+    EXPECT_EQ(odd.describe(), "odd.img, buffered: its size is no multiple of 4096");
+  }
 }
 
 }  // namespace

@@ -16,10 +16,10 @@ using ::testing::IsEmpty;
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 MATCHER_P(Data, length, "") {
-  return !arg.hole && arg.length == length;
+  return !arg.is_hole && arg.length == length;
 }
 MATCHER_P(Hole, length, "") {
-  return arg.hole && arg.length == length;
+  return arg.is_hole && arg.length == length;
 }
 
 /// A file of 8 MiB with data in the 2nd, 3rd and 6th.
@@ -34,8 +34,9 @@ class FileMapTest : public ::testing::TestWithParam<const char*> {
     }
     return path;
   }
-  std::vector<Extent> map(std::uint64_t offset, std::uint64_t length, std::size_t room = 16) {
-    std::vector<Extent> into(room);
+  std::vector<protocol::Extent> map(std::uint64_t offset, std::uint64_t length,
+                                    std::size_t room = 16) {
+    std::vector<protocol::Extent> into(room);
     std::size_t count = 99;
     EXPECT_EQ(file_.map(offset, length, into, count), 0);
     into.resize(count);

@@ -1,0 +1,273 @@
+#include "initiator/file_queue.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+
+namespace rdmablk::initiator {
+
+using protocol::IoRequest;
+using protocol::MessageType;
+using protocol::Status;
+
+namespace {
+
+/// A command has a SEND, and a WRITE before it or a READ after it.
+constexpr unsigned kSendsPerCommand = 2;
+
+verbs::QueuePairOptions queue_pair_options(const FileQueueOptions& options) {
+  verbs::QueuePairOptions result;
+  result.send_requests = kSendsPerCommand * std::min(options.depth, options.granted);
+  result.receive_requests = options.granted;
+  return result;
+}
+
+bool has_data(const Request& request) {
+  return request.operation == Operation::read || request.operation == Operation::write;
+}
+
+std::uint32_t durability(const Request& request) {
+  return request.durable ? IoRequest::kDurable : 0;
+}
+
+}  // namespace
+
+FileQueue::FileQueue(ControlLoop& loop, std::unique_ptr<Link> link,
+                     const verbs::ProtectionDomain& pd, FileQueueOptions options,
+                     std::span<const std::byte> private_data,
+                     ControlLoop::Clock::time_point deadline)
+    : options_(std::move(options)),
+      connection_(std::move(link), pd, queue_pair_options(options_)),
+      channel_(pd, options_.granted) {
+  channel_.start(connection_.queue_pair());
+  connection_.connect(private_data, deadline);
+  slots_ = channel_.open(loop, connection_.idle(), deadline);
+  check(slots_);
+  slots_.max_io = std::min(slots_.max_io, options_.max_piece);
+  pieces_.resize(std::min(options_.depth, slots_.commands));
+  for (unsigned slot = 0; slot < pieces_.size(); ++slot) free_.push_back(slot);
+}
+
+void FileQueue::check(const protocol::QueueReply& reply) const {
+  const bool fits = std::uint64_t{reply.max_io} + reply.alignment <= reply.stride;
+  if (reply.commands > channel_.commands() || reply.max_io == 0 || !fits) {
+    throw Error(fmt::format("cannot use {}: the target's slots make no sense", options_.name));
+  }
+}
+
+void FileQueue::submit(Request& request) noexcept {
+  request.error = 0;
+  request.progress = {};
+  const bool is_flush = request.operation == Operation::flush;
+  if (down_) {
+    request.error = EIO;
+    done_.push(request);
+  } else if (is_flush ? options_.flush_is_free : request.length == 0) {
+    done_.push(request);
+  } else {
+    pending_.push(request);
+  }
+}
+
+std::size_t FileQueue::poll(std::span<Request*> done) noexcept {
+  if (!down_) {
+    reap();
+    post_pending();
+  }
+  // Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any
+  // more.
+  if (connection_.take_loss()) go_down(connection_.failure());
+  std::size_t count = 0;
+  while (count < done.size() && !done_.empty()) done[count++] = &done_.pop();
+  return count;
+}
+
+/// Whether all of a request has been made into commands, so that it is in no list.
+bool FileQueue::is_whole(const Request& request) const noexcept {
+  return !has_data(request) || request.progress.posted == request.length;
+}
+
+void FileQueue::post_pending() noexcept {
+  while (!down_ && !pending_.empty() && !free_.empty()) {
+    SendBatch batch;
+    while (batch.room() >= kSendsPerCommand && !pending_.empty() && !free_.empty()) {
+      add_next(batch);
+    }
+    post(batch);
+  }
+}
+
+void FileQueue::post(SendBatch& batch) noexcept {
+  if (const int error = batch.post(connection_.queue_pair())) {
+    go_down(fmt::format("cannot post to its queue pair: {}", errno_text(error)));
+  }
+}
+
+/// Makes a command of the first request that waits, or of as much of it as fits a slot.
+void FileQueue::add_next(SendBatch& batch) noexcept {
+  Request& request = *pending_.front();
+  if (request.error != 0) {  // of an earlier piece: the rest is not worth trying
+    pending_.pop();
+    request.progress.posted = request.length;
+    if (request.progress.outstanding == 0) done_.push(request);
+    return;
+  }
+  const unsigned slot = free_.back();
+  free_.pop_back();
+  pieces_[slot] = {.request = &request, .start = request.progress.posted};
+  ++request.progress.outstanding;
+  if (has_data(request)) {
+    add_data_command(batch, slot, request);
+  } else {
+    add_plain_command(batch, slot, request);
+  }
+  if (is_whole(request)) pending_.pop();
+}
+
+void FileQueue::add_data_command(SendBatch& batch, unsigned slot, Request& request) noexcept {
+  Piece& piece = pieces_[slot];
+  const std::uint64_t offset = request.offset + piece.start;
+  // What follows is aligned then, so that the target need not read and write an edge twice.
+  const auto within = static_cast<std::uint32_t>(offset % slots_.alignment);
+  const std::uint32_t most = slots_.max_io > within ? slots_.max_io - within : slots_.max_io;
+  piece.length =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(request.length - piece.start, most));
+  request.progress.posted += piece.length;
+  IoRequest command{.offset = offset, .length = piece.length};
+  if (request.operation == Operation::read) {
+    channel_.add(batch, slot, MessageType::read, command);
+    return;
+  }
+  command.flags = durability(request);
+  // The SEND behind it tells when it has completed.
+  add_transfer(batch, IBV_WR_RDMA_WRITE, slot).send_flags = 0;
+  channel_.add(batch, slot, MessageType::write, command);
+}
+
+void FileQueue::add_plain_command(SendBatch& batch, unsigned slot, Request& request) noexcept {
+  IoRequest command{.offset = request.offset, .length = request.length};
+  MessageType type = MessageType::zero;
+  switch (request.operation) {
+    case Operation::map:
+      type = MessageType::map;
+      command.count = std::min<std::uint32_t>(request.extents, protocol::kMaxExtents);
+      break;
+    case Operation::zero:
+      command.flags = durability(request);
+      break;
+    case Operation::discard:
+      command.flags = durability(request) | (options_.can_discard ? IoRequest::kDiscard : 0);
+      break;
+    default:
+      type = MessageType::flush;
+      command = {};
+  }
+  channel_.add(batch, slot, type, command);
+}
+
+/// A WRITE to a slot of the target, or a READ from it, of the piece that the slot is taken for.
+ibv_send_wr& FileQueue::add_transfer(SendBatch& batch, ibv_wr_opcode opcode,
+                                     unsigned slot) noexcept {
+  const Piece& piece = pieces_[slot];
+  const Request& request = *piece.request;
+  ibv_send_wr& work = batch.add(
+      opcode,
+      {reinterpret_cast<std::uintptr_t>(request.data) + piece.start, piece.length, request.lkey});
+  work.wr_id = slot;
+  work.wr.rdma.remote_addr = slots_.address + std::uint64_t{slot} * slots_.stride +
+                             (request.offset + piece.start) % slots_.alignment;
+  work.wr.rdma.rkey = slots_.rkey;
+  return work;
+}
+
+void FileQueue::reap() noexcept {
+  std::array<ibv_wc, 32> completions;
+  while (const std::size_t count = connection_.completion_queue().poll(completions)) {
+    for (const ibv_wc& completion : std::span(completions).first(count)) {
+      complete(completion);
+      if (down_) return;
+    }
+    if (count < completions.size()) break;
+  }
+  post(reads_);
+}
+
+void FileQueue::complete(const ibv_wc& completion) noexcept {
+  // In order on one queue pair: all that follows has failed too.
+  if (completion.status != IBV_WC_SUCCESS) return go_down(verbs::describe(completion));
+  if (CommandChannel::owns(completion)) {
+    if (reads_.room() == 0) post(reads_);
+    if (down_) return;
+    if (const char* why = channel_.complete(completion, *this)) go_down(why);
+    return;
+  }
+  const auto slot = static_cast<unsigned>(completion.wr_id);
+  pieces_[slot].is_reading = false;
+  if (channel_.is_free(slot)) end_piece(slot);
+}
+
+bool FileQueue::on_reply(unsigned slot, Status status,
+                         std::span<const std::byte> payload) noexcept {
+  Piece& piece = pieces_[slot];
+  Request& request = *piece.request;
+  const int error = protocol::errno_of_status(status);
+  if (error != 0) {
+    if (request.error == 0) request.error = error;
+  } else if (request.operation == Operation::map) {
+    return take_map(request, payload);
+  } else if (request.operation == Operation::read) {
+    piece.is_reading = true;
+    add_transfer(reads_, IBV_WR_RDMA_READ, slot);
+  }
+  return true;
+}
+
+bool FileQueue::take_map(Request& request, std::span<const std::byte> payload) noexcept {
+  const std::size_t room = std::min<std::size_t>(request.extents, protocol::kMaxExtents);
+  const std::span<protocol::Extent> extents(new (request.data) protocol::Extent[room], room);
+  const auto count = protocol::decode_extents(payload, extents);
+  if (!count || *count == 0) return false;
+  std::uint64_t left = request.length;
+  request.extents = 0;
+  for (protocol::Extent& extent : extents.first(*count)) {
+    if (left == 0) break;
+    extent.length = std::min(extent.length, left);
+    left -= extent.length;
+    ++request.extents;
+  }
+  return true;
+}
+
+void FileQueue::on_free(unsigned slot) noexcept {
+  if (!down_ && !pieces_[slot].is_reading) end_piece(slot);
+}
+
+void FileQueue::end_piece(unsigned slot) noexcept {
+  Request& request = *pieces_[slot].request;
+  pieces_[slot].request = nullptr;
+  free_.push_back(slot);
+  --request.progress.outstanding;
+  if (request.progress.outstanding == 0 && is_whole(request)) done_.push(request);
+}
+
+void FileQueue::go_down(const std::string& why) noexcept {
+  if (down_) return;
+  down_ = true;
+  spdlog::error("{}: an I/O queue failed: {}; its requests end with an I/O error", options_.name,
+                why);
+  connection_.destroy_queue_pair();
+  for (unsigned slot = 0; slot < pieces_.size(); ++slot) {
+    if (pieces_[slot].request == nullptr) continue;
+    pieces_[slot].request->error = EIO;
+    end_piece(slot);
+  }
+  while (!pending_.empty()) {
+    pending_.front()->error = EIO;
+    done_.push(pending_.pop());
+  }
+}
+
+}  // namespace rdmablk::initiator

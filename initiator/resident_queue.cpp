@@ -1,0 +1,191 @@
+#include "initiator/resident_queue.h"
+
+#include <cerrno>
+
+namespace rdmablk::initiator {
+
+using protocol::IoRequest;
+
+namespace {
+
+bool changes_data(const Request& request) {
+  switch (request.operation) {
+    case Operation::write:
+    case Operation::zero:
+    case Operation::discard:
+      return request.length > 0;
+    default:
+      return false;
+  }
+}
+
+MemoryQueueOptions acknowledged_by_read(MemoryQueueOptions options) {
+  options.acknowledges_by_read = true;
+  return options;
+}
+
+}  // namespace
+
+ResidentQueue::ResidentQueue(ControlLoop& loop, std::unique_ptr<Link> link,
+                             const verbs::ProtectionDomain& pd, MemoryQueueOptions options,
+                             ResidentState& state, const protocol::ChunkTable& table,
+                             std::span<const std::byte> private_data,
+                             ControlLoop::Clock::time_point deadline)
+    : state_(state),
+      channel_(pd, protocol::kResidentCommands),
+      data_(std::move(link), pd, acknowledged_by_read(std::move(options)), private_data, deadline,
+            CommandUse{channel_, *this}),
+      member_(state.gate) {
+  data_.connection().watch(member_.fd());
+  channel_.open(loop, data_.connection().idle(), deadline);
+  data_.read_chunk_table(loop, pd, table, deadline);
+}
+
+ResidentQueue::~ResidentQueue() {
+  if (is_flushing_) state_.dirty.restore();  // for whoever flushes next
+}
+
+void ResidentQueue::submit(Request& request) noexcept {
+  if (request.operation == Operation::flush && !data_.is_down()) {
+    request.error = 0;
+    request.progress = {};
+    unasked_.push(request);
+    return;
+  }
+  if (changes_data(request)) state_.dirty.mark(request.offset, request.length);
+  data_.submit(request);
+}
+
+void ResidentQueue::kick() noexcept {
+  data_.kick();
+  advance_flushes();
+}
+
+void ResidentQueue::arm() noexcept {
+  data_.arm();
+  member_.drain();
+}
+
+std::size_t ResidentQueue::poll(std::span<Request*> done) noexcept {
+  std::size_t count = take_data(done);
+  advance_flushes();
+  while (count < done.size() && !done_.empty()) done[count++] = &done_.pop();
+  return count;
+}
+
+/// Takes what the data path has finished. Durable writes go on as flushes.
+std::size_t ResidentQueue::take_data(std::span<Request*> done) noexcept {
+  std::size_t kept = 0;
+  while (kept < done.size()) {
+    const auto room = done.subspan(kept);
+    const std::size_t count = data_.poll(room);
+    if (count == 0) break;
+    for (Request* const request : room.first(count)) {
+      const bool changes = changes_data(*request);
+      // A flush may have taken its snapshot since it was submitted.
+      if (changes) state_.dirty.mark(request->offset, request->length);
+      if (changes && request->durable && request->error == 0) {
+        unasked_.push(*request);
+      } else {
+        done[kept++] = request;
+      }
+    }
+  }
+  return kept;
+}
+
+void ResidentQueue::advance_flushes() noexcept {
+  if (data_.is_down()) return fail_flushes();
+  const bool has_news = member_.has_news();
+  if (has_news) collect();
+  const bool asks = !unasked_.empty();
+  while (!unasked_.empty()) {
+    const auto number = member_.ask();
+    if (!number) {
+      collect();
+      continue;
+    }
+    while (!unasked_.empty()) asked_[*number % 2].push(unasked_.pop());
+  }
+  if ((has_news || asks) && member_.begin()) start_flush();
+}
+
+/// Ends what asked for flushes that have ended.
+void ResidentQueue::collect() noexcept {
+  while (const auto result = member_.take()) {
+    RequestList& list = asked_[result->number % 2];
+    while (!list.empty()) {
+      list.front()->error = result->error;
+      done_.push(list.pop());
+    }
+  }
+}
+
+void ResidentQueue::start_flush() noexcept {
+  is_flushing_ = true;
+  flush_error_ = 0;
+  next_range_ = 0;
+  state_.dirty.take();
+  send_page();
+}
+
+void ResidentQueue::Page::encode(protocol::WireWriter& writer) const {
+  IoRequest request;
+  request.flags = has_more ? IoRequest::kMore : 0;
+  request.count = count;
+  request.encode(writer);
+  for (const protocol::Range& range : std::span(ranges).first(count)) range.encode(writer);
+}
+
+void ResidentQueue::send_page() noexcept {
+  page_.count = 0;
+  auto range = state_.dirty.next(next_range_);
+  while (range && page_.count < page_.ranges.size()) {
+    page_.ranges[page_.count++] = *range;
+    next_range_ = range->offset + range->length;
+    range = state_.dirty.next(next_range_);
+  }
+  page_.has_more = range.has_value();
+  SendBatch batch;
+  channel_.add(batch, kSlot, protocol::MessageType::flush, page_);
+  data_.post(batch);
+}
+
+bool ResidentQueue::on_reply(unsigned /*slot*/, protocol::Status status,
+                             std::span<const std::byte> /*payload*/) noexcept {
+  flush_error_ = protocol::errno_of_status(status);
+  return true;
+}
+
+void ResidentQueue::on_free(unsigned /*slot*/) noexcept {
+  if (flush_error_ == 0 && page_.has_more) {
+    send_page();
+  } else {
+    end_flush();
+  }
+}
+
+void ResidentQueue::end_flush() noexcept {
+  is_flushing_ = false;
+  if (flush_error_ != 0) state_.dirty.restore();
+  member_.end(flush_error_);
+}
+
+/// When the queue is down: another one flushes for those who counted on this one.
+void ResidentQueue::fail_flushes() noexcept {
+  if (is_flushing_) state_.dirty.restore();
+  is_flushing_ = false;
+  collect();
+  member_.leave();
+  fail(unasked_);
+  for (RequestList& list : asked_) fail(list);
+}
+
+void ResidentQueue::fail(RequestList& list) noexcept {
+  while (!list.empty()) {
+    list.front()->error = EIO;
+    done_.push(list.pop());
+  }
+}
+
+}  // namespace rdmablk::initiator

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "initiator/command_channel.h"
+#include "initiator/dirty_map.h"
+#include "initiator/flush_gate.h"
+#include "initiator/memory_queue.h"
+
+namespace rdmablk::initiator {
+
+/// What the queues of one attachment of a resident export share.
+struct ResidentState {
+  explicit ResidentState(std::uint64_t size) : dirty(size) {}
+
+  DirtyMap dirty;
+  FlushGate gate;
+};
+
+/// An I/O queue of a resident export, attached for reading and writing. Data goes the way of memory
+/// exports. A flush hands the target the ranges that were written since the last one, which it
+/// writes to its file; what is flushed must have reached the target's processor, so that every
+/// write is acknowledged by a READ behind it.
+class ResidentQueue final : public Queue, private CommandHandler {
+ public:
+  /// Takes a connection whose peer is known, connects it and opens the queue. Blocks, driving the
+  /// control loop.
+  /// @param pd of the request buffers. @param state outlives the queue, as pd does. Throws Error.
+  ResidentQueue(ControlLoop& loop, std::unique_ptr<Link> link, const verbs::ProtectionDomain& pd,
+                MemoryQueueOptions options, ResidentState& state, const protocol::ChunkTable& table,
+                std::span<const std::byte> private_data, ControlLoop::Clock::time_point deadline);
+  ~ResidentQueue() override;
+  ResidentQueue(const ResidentQueue&) = delete;
+  ResidentQueue& operator=(const ResidentQueue&) = delete;
+
+  void submit(Request& request) noexcept override;
+  void kick() noexcept override;
+  std::size_t poll(std::span<Request*> done) noexcept override;
+  int fd() const noexcept override { return data_.fd(); }
+  void arm() noexcept override;
+
+ private:
+  static constexpr unsigned kSlot = 0;  ///< one flush is under way at a time
+
+  /// A message that hands over ranges.
+  struct Page {
+    std::array<protocol::Range, protocol::IoCommand::kMaxRanges> ranges;
+    std::uint32_t count = 0;
+    bool has_more = false;
+
+    void encode(protocol::WireWriter& writer) const;
+  };
+
+  std::size_t take_data(std::span<Request*> done) noexcept;
+  void advance_flushes() noexcept;
+  void collect() noexcept;
+  void start_flush() noexcept;
+  void send_page() noexcept;
+  void end_flush() noexcept;
+  void fail_flushes() noexcept;
+  void fail(RequestList& list) noexcept;
+  bool on_reply(unsigned slot, protocol::Status status,
+                std::span<const std::byte> payload) noexcept override;
+  void on_free(unsigned slot) noexcept override;
+
+  ResidentState& state_;
+  CommandChannel channel_;
+  MemoryQueue data_;
+  FlushGate::Member member_;
+  RequestList unasked_;               ///< flushes, and durable writes that have completed
+  std::array<RequestList, 2> asked_;  ///< the same, by the last bit of their flush's number
+  RequestList done_;                  ///< to be returned by poll()
+  bool is_flushing_ = false;          ///< for all who asked
+  int flush_error_ = 0;               ///< what the target answered
+  std::uint64_t next_range_ = 0;      ///< offset from which ranges are to be handed over
+  Page page_;
+};
+
+}  // namespace rdmablk::initiator
