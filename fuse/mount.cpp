@@ -109,15 +109,18 @@ void Mount::check(const MountPoint& point) const {
   }
 }
 
-/// A daemon that is still ending may hold the marker: the kernel gives its mount's number to the
-/// next one at once. Then nobody waits for this one.
+/// A daemon that is about to end may hold the marker still: the kernel gives its mount's number to
+/// the next one at once. It lets go when it notices. If it never does, nobody waits for this one.
 void Mount::mark(const MountPoint& point) {
   const auto entry = mounted_at(point.path);
   if (!entry) return;
-  try {
-    marker_.emplace(entry->device);
-  } catch (const SystemError& error) {
-    spdlog::debug("{}", error.what());
+  for (int attempts = 100; attempts > 0 && !marker_; --attempts) {
+    try {
+      marker_.emplace(entry->device);
+    } catch (const SystemError& error) {
+      spdlog::debug("{}", error.what());
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
   }
 }
 

@@ -90,11 +90,11 @@ void Worker::run(StopEvent& ended) noexcept {
   set_answer_descriptor(requests_.get());
   serve();
   watch_.leave(number_);
+  ended.set();
   drain();
   fail_rest();
   requests_.reset();
   current_worker = nullptr;
-  ended.set();
 }
 
 void Worker::serve() noexcept {

@@ -44,9 +44,9 @@ class Worker {
   /// SystemError. Both outlive the run.
   void open(FuseSession& session, const StopEvent& stop);
 
-  /// Serves, on the calling thread. At the end answers what is in flight when it completes soon,
-  /// and the rest with EIO, and flushes the image; then the kernel's connection does not know this
-  /// worker any more, and `ended` is set.
+  /// Serves, on the calling thread, and sets `ended` when there is nothing more to serve. Then
+  /// answers what is in flight when it completes soon, and the rest with EIO, and flushes; when it
+  /// returns, the kernel's connection does not know this worker any more.
   void run(StopEvent& ended) noexcept;
 
   /// The worker that runs on the calling thread. For libfuse's operations, which are not told.

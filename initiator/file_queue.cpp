@@ -52,7 +52,7 @@ FileQueue::FileQueue(ControlLoop& loop, std::unique_ptr<Link> link,
 }
 
 void FileQueue::check(const protocol::QueueReply& reply) const {
-  const bool fits = std::uint64_t{reply.max_io} + reply.alignment <= reply.stride;
+  const bool fits = std::uint64_t{reply.max_io} + reply.alignment - 1 <= reply.stride;
   if (reply.commands > channel_.commands() || reply.max_io == 0 || !fits) {
     throw Error(fmt::format("cannot use {}: the target's slots make no sense", options_.name));
   }

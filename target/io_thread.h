@@ -25,7 +25,7 @@ class IoTask : public boost::intrusive::slist_base_hook<> {
 /// (through the ring), and what others post to it.
 class IoThread {
  public:
-  /// Starts the thread. @param number for its name. @param files see IoUring. Throws SystemError.
+  /// Starts the thread. @param number for its name. @param files see IoUring. Throws as that does.
   IoThread(unsigned number, std::span<const int> files);
 
   /// Ends the thread, once what was posted has run and what is in flight has ended. @pre nobody

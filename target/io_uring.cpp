@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 
 #include "common/error.h"
 #include "common/units.h"
@@ -20,6 +21,10 @@ constexpr unsigned kCompletionEntries = 4096;
 /// The rest of the completion queue is for watches: it must never overflow, since what overflows
 /// needs memory that the kernel may not have.
 constexpr unsigned kMaxInKernel = kCompletionEntries * 3 / 4;
+
+/// Bytes; newer kernels count them as locked memory.
+constexpr std::uint64_t kRingSize = kSubmissionEntries * (sizeof(io_uring_sqe) + sizeof(unsigned)) +
+                                    kCompletionEntries * sizeof(io_uring_cqe) + 4096;
 
 // What a completion is of: an operation (its address, which is even), a watch (its slot, shifted,
 // odd), or a request to end a watch (nobody waits for it).
@@ -68,8 +73,13 @@ void describe(io_uring_sqe* entry, const RingOperation& operation) {
   io_uring_sqe_set_data64(entry, tag(operation));
 }
 
-void check(const char* doing, int result) {
-  if (result < 0) throw SystemError(doing, -result);
+/// @param needed bytes that are to be locked.
+void check(const std::string& doing, int result, std::uint64_t needed = 0) {
+  if (result >= 0) return;
+  if (result == -ENOMEM && needed > 0 && verbs::memlock_limit() != UINT64_MAX) {
+    throw verbs::MemlockError(doing, needed);
+  }
+  throw SystemError(doing, -result);
 }
 
 }  // namespace
@@ -81,7 +91,8 @@ IoUring::Handle::Handle() {
   params.flags = IORING_SETUP_CQSIZE | IORING_SETUP_SUBMIT_ALL | IORING_SETUP_COOP_TASKRUN |
                  IORING_SETUP_TASKRUN_FLAG;
   params.cq_entries = kCompletionEntries;
-  check("set up an io_uring", io_uring_queue_init_params(kSubmissionEntries, &ring, &params));
+  check("set up an io_uring (takes Linux 5.19, and sysctl kernel.io_uring_disabled=0)",
+        io_uring_queue_init_params(kSubmissionEntries, &ring, &params), kRingSize);
 }
 
 IoUring::IoUring(std::span<const int> files, unsigned buffers) {
@@ -107,12 +118,8 @@ unsigned IoUring::register_buffer(std::span<std::byte> memory) {
   if (free_buffers_.empty()) throw SystemError(doing, ENOSPC);
   const unsigned number = free_buffers_.back();
   const iovec where{memory.data(), memory.size()};
-  const int result =
-      io_uring_register_buffers_update_tag(&handle_.ring, number, &where, nullptr, 1);
-  if (result == -ENOMEM && verbs::memlock_limit() != UINT64_MAX) {
-    throw verbs::MemlockError(doing, memory.size());
-  }
-  check(doing.c_str(), result);
+  check(doing, io_uring_register_buffers_update_tag(&handle_.ring, number, &where, nullptr, 1),
+        memory.size());
   free_buffers_.pop_back();
   return number;
 }

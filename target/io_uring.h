@@ -27,7 +27,7 @@ class IoUring final : public Ring {
  public:
   /// @param files descriptors, registered in this order; stay open as long as the ring.
   /// @param buffers how many buffers may be registered at a time.
-  /// Throws SystemError.
+  /// Throws SystemError, MemlockError.
   IoUring(std::span<const int> files, unsigned buffers);
 
   /// Waits for all operations in flight.

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "initiator/cli/bench_workforce.h"
+#include "initiator/cli/session_watch.h"
 #include "initiator/remote_image.h"
 #include "initiator/session.h"
 
@@ -19,18 +20,6 @@ std::unique_ptr<initiator::RemoteImage> attach(initiator::Session& session,
   return session.attach(options.uri.export_name, attach);
 }
 
-/// Watches a session's connections while it lives.
-class Watching {
- public:
-  explicit Watching(initiator::Session& session) : session_(session) { session_.start(); }
-  ~Watching() { session_.stop(); }
-  Watching(const Watching&) = delete;
-  Watching& operator=(const Watching&) = delete;
-
- private:
-  initiator::Session& session_;
-};
-
 }  // namespace
 
 BenchResult run_bench(const BenchOptions& options) {
@@ -38,7 +27,7 @@ BenchResult run_bench(const BenchOptions& options) {
   const auto image = attach(*session, options);
   const BenchRange range = bench_range(options, image->info().size);
   BenchWorkforce workforce(*image, options, range);
-  const Watching watching(*session);
+  const SessionWatch watch(*session);
   return workforce.run();
 }
 

@@ -25,6 +25,10 @@ const char* access_name(bool read_only) {
   return read_only ? "read-only" : "read-write";
 }
 
+bool has_file(const protocol::ExportInfo& info) {
+  return info.kind != protocol::ExportKind::memory;
+}
+
 std::string hex(std::span<const std::byte> bytes) {
   std::string text;
   for (const std::byte byte : bytes) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
@@ -37,6 +41,9 @@ void add_properties(Json& json, const protocol::ExportInfo& info) {
   json["size_bytes"] = info.size;
   json["block_size_bytes"] = info.block_size;
   json["read_only"] = info.read_only;
+  json["direct"] = info.is_direct;
+  json["needs_flush"] = info.needs_flush;
+  json["can_discard"] = info.can_discard;
   json["uuid"] = format_uuid(info.uuid);
 }
 
@@ -72,7 +79,7 @@ Json export_list_json(const HostPort& target, std::span<const protocol::ExportIn
 }
 
 std::string export_details_text(const ExportDetails& details) {
-  const auto& [uri, reply, flush_is_free] = details;
+  const auto& [uri, reply] = details;
   const auto& table = reply.table;
   std::string text;
   const auto line = [&text](const char* name, const std::string& value) {
@@ -80,26 +87,35 @@ std::string export_details_text(const ExportDetails& details) {
   };
   line("uri", uri.text());
   line("type", kind_name(reply.info.kind));
+  if (has_file(reply.info)) {
+    if (!reply.origin.empty()) line("file", reply.origin);
+    line("file I/O", reply.info.is_direct ? "direct: past the target's page cache"
+                                          : "buffered: through the target's page cache");
+  }
   line("size", both_sizes(reply.info.size));
   line("block size", fmt::format("{} bytes", reply.info.block_size));
   line("access", access_name(reply.info.read_only));
   line("uuid", format_uuid(reply.info.uuid));
   line("generation", hex(reply.generation));
-  line("chunks", fmt::format("{} of at most {}", table.count, format_size(table.chunk_size)));
-  line("flush", flush_is_free ? "nothing to do: a write that has ended is where it will stay"
-                              : "makes writes that have ended durable");
+  if (table.count > 0) {
+    line("chunks", fmt::format("{} of at most {}", table.count, format_size(table.chunk_size)));
+  }
+  line("flush", reply.info.needs_flush
+                    ? "needed: makes writes that have ended durable"
+                    : "nothing to do: a write that has ended is where it will stay");
+  line("discard", reply.info.can_discard ? "gives space back" : "writes zeroes");
   return text;
 }
 
 Json export_details_json(const ExportDetails& details) {
-  const auto& [uri, reply, flush_is_free] = details;
+  const auto& [uri, reply] = details;
   Json document = new_document();
   document["uri"] = uri.text();
   add_properties(document, reply.info);
+  document["file"] = reply.origin.empty() ? Json() : Json(reply.origin);
   document["generation"] = hex(reply.generation);
   document["chunks"] = reply.table.count;
   document["chunk_size_bytes"] = reply.table.chunk_size;
-  document["flush_is_free"] = flush_is_free;
   return document;
 }
 

@@ -13,7 +13,6 @@ namespace rdmablk::cli {
 struct ExportDetails {
   Uri uri;
   protocol::AttachReply reply;
-  bool flush_is_free = false;
 };
 
 /// The exports of a target as a table for people.

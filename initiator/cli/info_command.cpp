@@ -3,23 +3,91 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <optional>
 
 #include "common/error.h"
-#include "initiator/cli/export_report.h"
+#include "common/units.h"
+#include "initiator/cli/capability.h"
+#include "initiator/cli/map_reader.h"
+#include "initiator/cli/session_watch.h"
 #include "initiator/remote_image.h"
 #include "initiator/session.h"
 
 namespace rdmablk::cli {
 namespace {
 
+constexpr const char* kFooter =
+    "--can tells by its exit status whether the export can:\n"
+    "{}"
+    "\n"
+    "Exit status: 0 done (--can: yes), 1 failed, 2 wrong usage, 3 --can: no.\n"
+    "\n"
+    "Examples:\n"
+    "  rdmablk info rdmablk://storage1/scratch\n"
+    "  rdmablk info rdmablk://storage1/scratch --size\n"
+    "  rdmablk info rdmablk://storage1/scratch --can discard && echo yes\n"
+    "  rdmablk info rdmablk://storage1/scratch --map --offset 1G --length 64M";
+
+/// An export, attached for reading while this lives.
+struct Attached {
+  explicit Attached(const Uri& uri)
+      : session(initiator::Session::connect(uri.target)),
+        image(session->attach(uri.export_name, options())) {}
+
+  static initiator::AttachOptions options() {
+    initiator::AttachOptions options;
+    options.access = protocol::Access::read_only;
+    options.queues = 1;
+    return options;
+  }
+
+  std::unique_ptr<initiator::Session> session;
+  std::unique_ptr<initiator::RemoteImage> image;
+};
+
 /// Attaches the export for reading, looks, and detaches it.
 ExportDetails look_at(const Uri& uri) {
-  const auto session = initiator::Session::connect(uri.target);
-  initiator::AttachOptions options;
-  options.access = protocol::Access::read_only;
-  options.queues = 1;
-  const auto image = session->attach(uri.export_name, options);
-  return {uri, image->attachment(), image->info().flush_is_free};
+  return {uri, Attached(uri).image->attachment()};
+}
+
+std::uint64_t read_size(const char* option, const std::string& text) {
+  const auto size = parse_size(text);
+  if (size) return *size;
+  throw UsageError(fmt::format(
+      "{} is '{}': it takes a size: bytes, or with K, M, G or T behind the number", option, text));
+}
+
+/// The part of an export that a map is wanted of.
+struct MapRange {
+  std::uint64_t offset;
+  std::optional<std::uint64_t> length;  ///< nothing: to the export's end
+
+  /// @return the length. Throws UsageError when the range does not lie within the export.
+  std::uint64_t within(const Uri& uri, std::uint64_t size) const {
+    if (offset >= size) {
+      throw UsageError(fmt::format("--offset {} lies outside {}, whose size is {} bytes", offset,
+                                   uri.text(), size));
+    }
+    const std::uint64_t rest = size - offset;
+    if (length && (*length == 0 || *length > rest)) {
+      throw UsageError(
+          fmt::format("--length {} does not fit: {} has {} bytes from {} on; it takes 1 to that",
+                      *length, uri.text(), rest, offset));
+    }
+    return length.value_or(rest);
+  }
+};
+
+int answer(const Uri& uri, const Capability& wanted) {
+  return wanted.is_of(look_at(uri).reply.info) ? kExitDone : InfoCommand::kExitNo;
+}
+
+ExportMap read_map(const Uri& uri, const MapRange& range) {
+  const Attached attached(uri);
+  const std::uint64_t length = range.within(uri, attached.image->info().size);
+  MapReader reader(*attached.image);
+  const SessionWatch watch(*attached.session);
+  return {uri, range.offset, reader.read(range.offset, length)};
 }
 
 }  // namespace
@@ -28,19 +96,57 @@ InfoCommand::InfoCommand(CLI::App& parent)
     : Command(parent, "info", "tell what an export is like") {
   arguments().add_option("URI", uri_, "rdmablk://HOST[:PORT]/EXPORT")->type_name("")->required();
   auto* size = arguments().add_flag("--size", size_only_, "print its size in bytes, nothing else");
+  auto* can =
+      arguments()
+          .add_option("--can", can_, "print nothing: the exit status is 0 for yes, 3 for no")
+          ->type_name("WHAT");
+  add_map_options();
   add_json_option();
-  size->excludes(arguments().get_option("--json"));
+  auto* json = arguments().get_option("--json");
+  auto* map = arguments().get_option("--map");
+  size->excludes(json)->excludes(map)->excludes(can);
+  can->excludes(json)->excludes(map);
   add_log_level_option();
-  arguments().footer(
-      "Examples:\n"
-      "  rdmablk info rdmablk://storage1/scratch\n"
-      "  rdmablk info rdmablk://storage1/scratch --size");
+  arguments().footer(fmt::format(kFooter, Capability::help()));
+}
+
+void InfoCommand::add_map_options() {
+  auto* map = arguments().add_flag("--map", map_, "print where it holds data and where holes");
+  arguments()
+      .add_option("--offset", offset_, "of the map: where to begin")
+      ->type_name("SIZE")
+      ->capture_default_str()
+      ->needs(map);
+  arguments()
+      .add_option("--length", length_, "of the map: how much of the export; default: to its end")
+      ->type_name("SIZE")
+      ->needs(map);
 }
 
 int InfoCommand::run() {
   const Uri uri = parse_uri(uri_);
   start_log();
-  const ExportDetails details = look_at(uri);
+  if (can_) return answer(uri, Capability(*can_));
+  if (map_) {
+    print_map(uri);
+  } else {
+    print_details(look_at(uri));
+  }
+  return kExitDone;
+}
+
+void InfoCommand::print_map(const Uri& uri) const {
+  MapRange range{read_size("--offset", offset_), {}};
+  if (!length_.empty()) range.length = read_size("--length", length_);
+  const ExportMap map = read_map(uri, range);
+  if (wants_json()) {
+    print_json(export_map_json(map));
+  } else {
+    fmt::print("{}", export_map_text(map));
+  }
+}
+
+void InfoCommand::print_details(const ExportDetails& details) const {
   if (size_only_) {
     fmt::print("{}\n", details.reply.info.size);
   } else if (wants_json()) {
@@ -48,7 +154,6 @@ int InfoCommand::run() {
   } else {
     fmt::print("{}", export_details_text(details));
   }
-  return kExitDone;
 }
 
 }  // namespace rdmablk::cli

@@ -33,7 +33,7 @@ function(rdmablk_add_fault_test name)
 endfunction()
 
 # A name for each kind of file export, and the options that make it one.
-set(fault_kinds file= buffered=direct=off resident=resident)
+set(fault_kinds direct=direct=on buffered=direct=off resident=resident)
 
 foreach(entry ${fault_kinds})
   string(REGEX MATCH "^[a-z]+" kind ${entry})

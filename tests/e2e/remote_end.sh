@@ -3,7 +3,7 @@
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
 start_remote
-start_target --export even=memory:1M --export odd=memory:1049088,chunk=64K --export tiny=memory:512
+start_target --export "$(export_spec even 1M)" --export "$(export_spec odd 1049088)" --export "$(export_spec tiny 512)"
 
 image=$scratch/image
 touch "$image"

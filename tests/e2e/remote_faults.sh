@@ -74,8 +74,8 @@ test_bad_ranges() {
 test_short() {
   export_disk
   head --bytes=1M /dev/urandom >"$scratch/data"
-  order "short write 1000 5"
-  order "short read 512 5"
+  order "short write 8K 5"
+  order "short read 4K 5"
   dd if="$scratch/data" of="$image" bs=256K conv=notrunc oflag=direct status=none
   expect_equal "what is read" "$(sha256 "$scratch/data")" "$(sha256 "$image" 0 1M)"
   sync "$image"

@@ -4,12 +4,16 @@
 #
 # Environment:
 #   RDMABLK_TEST_ADDRESS  where the target listens; 127.0.0.1 when not given
+#   RDMABLK_TEST_BACKING  what stands behind export_spec's exports: memory (the default); a file, direct or
+#                         buffered; resident, a file that is loaded into memory
 #   RDMABLK_TEST_RUNNER   a command that our programs, and nothing else, are run by: scripts/soft-device
 # shellcheck shell=bash
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 address=${RDMABLK_TEST_ADDRESS:-127.0.0.1}
+backing=${RDMABLK_TEST_BACKING:-memory}
+disks=           # the directory of the files behind exports
 target_pid=
 target_log=
 target=          # HOST:PORT of the running target
@@ -32,7 +36,33 @@ wrap_programs() {
 start_remote() {
   start
   [[ -z ${RDMABLK_TEST_RUNNER:-} ]] || wrap_programs
+  [[ $backing == memory ]] || make_disks
 }
+
+# make_disks: $disks, on a real file system: one with a disk below it, which takes direct I/O as such.
+make_disks() {
+  disks=$scratch/disks
+  mkdir "$disks"
+  [[ $(stat --file-system --format %T "$disks") == @(tmpfs|overlayfs|UNKNOWN*) ]] || return 0
+  [[ -c /dev/loop-control ]] || skip "there is no real file system to work on, nor a loop device to make one"
+  truncate --size=1G "$scratch/disks.img"
+  mkfs.ext4 -q "$scratch/disks.img"
+  mount -o loop "$scratch/disks.img" "$disks"
+}
+
+# export_spec NAME SIZE: an export as RDMABLK_TEST_BACKING asks for.
+export_spec() {
+  case $backing in
+    memory) echo "$1=memory:$2,chunk=4M" ;;
+    direct) echo "$1=file:$(backing_file "$1"),size=$2,direct=on" ;;
+    buffered) echo "$1=file:$(backing_file "$1"),size=$2,direct=off" ;;
+    resident) echo "$1=file:$(backing_file "$1"),size=$2,resident,chunk=4M" ;;
+    *) fail "RDMABLK_TEST_BACKING is '$backing'" ;;
+  esac
+}
+
+# backing_file NAME: the file behind an export that is not memory.
+backing_file() { echo "$disks/$1.img"; }
 
 # start_target ARGUMENT...: returns when it listens, on a free port. Words in the array `run_with`
 # stand in front of the command.

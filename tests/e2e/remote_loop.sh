@@ -4,7 +4,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
 start_remote
 [[ -c /dev/loop-control ]] || skip "there are no loop devices"
-start_target --export disk=memory:64M
+start_target --export "$(export_spec disk 64M)"
 
 image=$scratch/image
 touch "$image"

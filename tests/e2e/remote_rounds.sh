@@ -3,7 +3,7 @@
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
 start_remote
-start_target --export disk=memory:16M
+start_target --export "$(export_spec disk 16M)"
 
 image=$scratch/image
 touch "$image"

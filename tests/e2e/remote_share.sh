@@ -3,7 +3,7 @@
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
 start_remote
-start_target --export disk=memory:32M --export other=memory:32M
+start_target --export "$(export_spec disk 32M)" --export "$(export_spec other 32M)"
 
 touch "$scratch/first" "$scratch/second"
 mkdir "$scratch/third"
@@ -30,3 +30,9 @@ mount_export disk "$scratch/first"
 expect_equal "one byte after mounting again" X "$(dd if="$scratch/first" bs=1 skip=12345678 count=1 status=none)"
 for path in first second third; do unmount_export "$scratch/$path"; done
 stop_target
+
+# A file has it all.
+if [[ $backing != memory ]]; then
+  printf X | dd of="$scratch/data" bs=1 seek=12345678 conv=notrunc status=none
+  cmp "$scratch/data" "$(backing_file disk)" || fail "the file is not what was written"
+fi

@@ -15,7 +15,7 @@ answers_with_errors() {
 reads_fail() { ! dd if="$image" of=/dev/null bs=4k count=1 iflag=direct status=none 2>/dev/null; }
 
 # Killed while idle. The news takes a moment to arrive.
-start_target --export disk=memory:16M
+start_target --export "$(export_spec disk 16M)"
 mount_export disk "$image"
 kill_target
 wait_until "reads fail" reads_fail
@@ -23,7 +23,7 @@ answers_with_errors
 unmount_export "$image"
 
 # Killed under load.
-start_target --export disk=memory:16M
+start_target --export "$(export_spec disk 16M)"
 mount_export disk "$image"
 run_in_background fio --name=load --filename="$image" --rw=randrw --bs=64k --ioengine=libaio --iodepth=32 \
   --direct=1 --size=16M --time_based --runtime=120 --output="$scratch/fio.log"
@@ -38,7 +38,7 @@ answers_with_errors
 unmount_export "$image"
 
 # A terminal that goes away is a request to end, too, and lets the target say goodbye.
-start_target --export disk=memory:1M
+start_target --export "$(export_spec disk 16M)"
 kill -HUP "$target_pid"
 status=0
 wait "$target_pid" || status=$?
@@ -46,7 +46,7 @@ expect_equal "exit status after SIGHUP" 0 "$status"
 expect_match "its last line" "ended: sessions=0" "$(tail -n 1 "$target_log")"
 
 # Stopped in an orderly way: the mount is told, and answers with errors as well.
-start_target --export disk=memory:16M
+start_target --export "$(export_spec disk 16M)"
 mount_export disk "$image"
 stop_target
 wait_until "reads fail" reads_fail
@@ -54,7 +54,7 @@ answers_with_errors
 unmount_export "$image"
 
 # Mounting on a mount whose daemon died clears it away.
-start_target --export disk=memory:16M
+start_target --export "$(export_spec disk 16M)"
 mount_export disk "$image"
 pid=$(daemon_of "$image")
 kill -KILL "$pid"

@@ -32,6 +32,7 @@ initiator::Request& QueueDriver::submit(initiator::Operation operation, std::uin
   free_.pop_back();
   last_ = &request;
   request.operation = operation;
+  request.durable = false;
   request.offset = offset;
   request.length = length;
   request.data = buffer(request).data();
@@ -55,6 +56,12 @@ initiator::Request& QueueDriver::wait() {
   }
   free_.push_back(done);
   return *done;
+}
+
+initiator::Request* QueueDriver::poll() {
+  initiator::Request* done = nullptr;
+  if (queue_->poll({&done, 1}) == 1) free_.push_back(done);
+  return done;
 }
 
 int QueueDriver::run(initiator::Operation operation, std::uint64_t offset, std::uint64_t length) {

@@ -28,6 +28,9 @@ class QueueDriver {
   /// Waits until one request has ended. Throws when nothing happens for long.
   initiator::Request& wait();
 
+  /// Takes a request that has ended; null when there is none now.
+  initiator::Request* poll();
+
   /// Submits one request and waits for it, the only one. @return its error.
   int run(initiator::Operation operation, std::uint64_t offset, std::uint64_t length);
 

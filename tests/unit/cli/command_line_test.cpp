@@ -64,10 +64,19 @@ TEST(CommandLine, RefusesMissingArguments) {
 TEST(CommandLine, RefusesOptionsThatContradict) {
   EXPECT_THAT(complaint({"info", "rdmablk://host/disk", "--size", "--json"}),
               HasSubstr("--size excludes --json"));
+  EXPECT_THAT(complaint({"info", "rdmablk://host/disk", "--can", "write", "--json"}),
+              HasSubstr("excludes"));
+  EXPECT_THAT(complaint({"info", "rdmablk://host/disk", "--can", "write", "--map"}),
+              HasSubstr("excludes"));
+  EXPECT_THAT(complaint({"info", "rdmablk://host/disk", "--offset", "1"}), HasSubstr("--map"));
 }
 
 TEST(CommandLine, RefusesBadValuesBeforeAnythingElse) {
   EXPECT_THAT(complaint({"info", "host/disk"}), HasSubstr("'host/disk' is not a URI"));
+  EXPECT_THAT(complaint({"info", "rdmablk://host/disk", "--can", "fly"}),
+              HasSubstr("--can is 'fly': it takes one of read write "));
+  EXPECT_THAT(complaint({"info", "rdmablk://host/disk", "--map", "--length", "1X"}),
+              HasSubstr("--length is '1X'"));
   EXPECT_THAT(complaint({"list", "host:0"}), HasSubstr("is not a port"));
   EXPECT_THAT(complaint({"bench", "rdmablk://host/disk", "--depth", "0"}), HasSubstr("--depth"));
   EXPECT_THAT(complaint({"bench", "rdmablk://host/disk", "--depth", "-1"}), HasSubstr("'-1'"));

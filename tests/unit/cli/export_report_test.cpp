@@ -7,6 +7,7 @@ namespace rdmablk::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 const HostPort kTarget{"storage1", 10812};
 
@@ -20,6 +21,19 @@ protocol::ExportInfo info(std::string name, std::uint64_t size, bool read_only) 
   return info;
 }
 
+/// A file export, without a chunk table.
+ExportDetails file_details(bool direct) {
+  ExportDetails details;
+  details.uri = {kTarget, "disk"};
+  details.reply.info = info("disk", 512, false);
+  details.reply.info.kind = protocol::ExportKind::file;
+  details.reply.info.is_direct = direct;
+  details.reply.info.needs_flush = true;
+  details.reply.info.can_discard = true;
+  details.reply.origin = "disk.img";
+  return details;
+}
+
 ExportDetails details() {
   ExportDetails details;
   details.uri = {kTarget, "disk"};
@@ -28,7 +42,6 @@ ExportDetails details() {
   details.reply.generation.fill(std::byte{0x0c});
   details.reply.table.count = 4;
   details.reply.table.chunk_size = 64U << 20U;
-  details.flush_is_free = true;
   return details;
 }
 
@@ -40,7 +53,8 @@ TEST(ExportListJson, HasTheExports) {
   ASSERT_EQ(json["exports"].size(), 2U);
   EXPECT_EQ(json["exports"][0], Json::parse(R"({
       "name": "a", "type": "memory", "size_bytes": 512, "block_size_bytes": 512,
-      "read_only": true, "uuid": "abababab-abab-abab-abab-abababababab"})"));
+      "read_only": true, "direct": false, "needs_flush": false, "can_discard": false,
+      "uuid": "abababab-abab-abab-abab-abababababab"})"));
   EXPECT_EQ(json["exports"][1]["read_only"], false);
 }
 
@@ -69,7 +83,10 @@ TEST(ExportDetailsJson, HasEverything) {
   EXPECT_EQ(json["generation"], "0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c0c");
   EXPECT_EQ(json["chunks"], 4);
   EXPECT_EQ(json["chunk_size_bytes"], 64U << 20U);
-  EXPECT_EQ(json["flush_is_free"], true);
+  EXPECT_EQ(json["file"], Json());
+  EXPECT_EQ(json["direct"], false);
+  EXPECT_EQ(json["needs_flush"], false);
+  EXPECT_EQ(json["can_discard"], false);
 }
 
 TEST(ExportDetailsText, IsForPeople) {
@@ -77,6 +94,35 @@ TEST(ExportDetailsText, IsForPeople) {
   EXPECT_THAT(text, HasSubstr("size        256 MiB (268435456 bytes)\n"));
   EXPECT_THAT(text, HasSubstr("access      read-write\n"));
   EXPECT_THAT(text, HasSubstr("chunks      4 of at most 64 MiB\n"));
+  EXPECT_THAT(text, HasSubstr("flush       nothing to do"));
+  EXPECT_THAT(text, HasSubstr("discard     writes zeroes\n"));
+  EXPECT_THAT(text, Not(HasSubstr("file")));
+}
+
+TEST(ExportDetailsText, TellsOfItsFile) {
+  const std::string text = export_details_text(file_details(true));
+  EXPECT_THAT(text, HasSubstr("type        file\nfile        disk.img\n"));
+  EXPECT_THAT(text, HasSubstr("file I/O    direct"));
+  EXPECT_THAT(text, HasSubstr("flush       needed"));
+  EXPECT_THAT(text, HasSubstr("discard     gives space back\n"));
+  EXPECT_THAT(text, Not(HasSubstr("chunks")));
+  EXPECT_THAT(export_details_text(file_details(false)), HasSubstr("file I/O    buffered"));
+}
+
+TEST(ExportDetailsText, LeavesAFileOutWhoseNameIsNotTold) {
+  ExportDetails details = file_details(true);
+  details.reply.origin.clear();
+  EXPECT_THAT(export_details_text(details), Not(HasSubstr("file  ")));
+  EXPECT_EQ(export_details_json(details)["file"], Json());
+}
+
+TEST(ExportDetailsJson, TellsOfItsFile) {
+  const Json json = export_details_json(file_details(true));
+  EXPECT_EQ(json["type"], "file");
+  EXPECT_EQ(json["file"], "disk.img");
+  EXPECT_EQ(json["direct"], true);
+  EXPECT_EQ(json["needs_flush"], true);
+  EXPECT_EQ(json["can_discard"], true);
 }
 
 }  // namespace

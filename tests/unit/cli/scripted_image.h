@@ -13,7 +13,7 @@ class ScriptedImage final : public initiator::Image {
  public:
   /// @param number counts the requests of one queue from 0. @return 0, or the errno value that the
   /// request ends with. Called by the queue's thread.
-  using Script = std::function<int(const initiator::Request& request, unsigned number)>;
+  using Script = std::function<int(initiator::Request& request, unsigned number)>;
 
   ScriptedImage(std::uint64_t size, Script script) : script_(std::move(script)) {
     info_.size = size;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <random>
 
 #include "common/export_name.h"
@@ -60,6 +61,10 @@ bool is_in_bounds(const Reason& reason) {
                      [](char c) { return c >= ' ' && c < 0x7f; });
 }
 
+bool is_in_bounds(const QueueReply& reply) {
+  return reply.commands > 0 && std::has_single_bit(reply.alignment) && reply.alignment <= 65536;
+}
+
 template <typename Message>
 Message sample();
 
@@ -99,6 +104,10 @@ template <>
 Reason sample() {
   return samples::reason();
 }
+template <>
+QueueReply sample() {
+  return samples::queue_reply();
+}
 
 template <typename Message>
 class AnyMessage : public testing::Test {
@@ -114,7 +123,7 @@ class AnyMessage : public testing::Test {
 };
 
 using Messages = testing::Types<Hello, HelloReply, List, ListReply, Attach, AttachReply, Detach,
-                                EventNotice, Reason>;
+                                EventNotice, Reason, QueueReply>;
 TYPED_TEST_SUITE(AnyMessage, Messages);
 
 TYPED_TEST(AnyMessage, IsEncodedAgainToTheSameBytes) {
@@ -161,8 +170,8 @@ TYPED_TEST(AnyMessage, WithSomeBytesChangedIsRefusedOrInBounds) {
 template <typename Message>
 class SizedMessage : public AnyMessage<Message> {};
 
-using SizedMessages =
-    testing::Types<Hello, HelloReply, List, ListReply, Attach, AttachReply, Detach, EventNotice>;
+using SizedMessages = testing::Types<Hello, HelloReply, List, ListReply, Attach, AttachReply,
+                                     Detach, EventNotice, QueueReply>;
 TYPED_TEST_SUITE(SizedMessage, SizedMessages);
 
 TYPED_TEST(SizedMessage, IsRefusedWhenTruncated) {

@@ -16,8 +16,7 @@ using testing::Optional;
 auto is_export(const std::string& name) {
   const ExportInfo wanted = samples::export_info(name);
   return FieldsAre(wanted.name, wanted.uuid, wanted.kind, wanted.read_only, wanted.is_direct,
-                   wanted.needs_flush, wanted.can_discard, wanted.block_size,
-                   wanted.size);
+                   wanted.needs_flush, wanted.can_discard, wanted.block_size, wanted.size);
 }
 
 auto is_chunk_table() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/protocol/io_messages.h"
 #include "common/protocol/messages.h"
 
 /// A message of each kind, with another value in each field.
@@ -81,6 +82,10 @@ inline EventNotice event_notice() {
 
 inline Reason reason() {
   return {"no such export"};
+}
+
+inline QueueReply queue_reply() {
+  return {0xcccc, 0xdddd, 32, 136U << 10U, 128U << 10U, 4096};
 }
 
 }  // namespace rdmablk::protocol::samples

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +13,6 @@
 #include <vector>
 
 #include "common/unique_fd.h"
-#include "common/verbs/memory_region.h"
 #include "error_of.h"
 #include "recorded_operation.h"
 
@@ -274,18 +271,6 @@ TEST_F(IoUringTest, DoesNotWaitUnlessTold) {
   EXPECT_EQ(::write(pipe_in_.get(), "abcd", 4), 4);
   ring_->run(false);
   EXPECT_EQ(operation_.result, 4);
-}
-
-TEST(IoUringSetUpTest, WorksWithoutFilesAndBuffers) {
-  IoUring ring({}, 0);
-  ring.run(false);
-  EXPECT_EQ(ring.in_flight(), 0U);
-}
-
-TEST(IoUringSetUpTest, SaysWhatIsWrongWithFiles) {
-  const std::array files{12345};
-  EXPECT_THAT(error_of<SystemError>([&] { IoUring ring(files, 0); }),
-              HasSubstr("register files with an io_uring: Bad file descriptor"));
 }
 
 }  // namespace
