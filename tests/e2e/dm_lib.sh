@@ -1,10 +1,9 @@
 # Device mapper's test devices, for tests in the guest of scripts/vm. A test sources this file after
-# lib.sh or remote_lib.sh. All of it is gone with the guest.
+# faults_lib.sh. All of it is gone with the guest.
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # variables of lib.sh, and of use to those who source this
 [[ -n ${RDMABLK_IN_VM:-} ]] || skip "it makes devices, which it does only in the guest of scripts/vm"
 
-tools_bin=${tools_bin:-$RDMABLK_BIN}
 check_ext4=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../faults/check_ext4")
 logged=
 log_device=

@@ -32,32 +32,26 @@ function(rdmablk_add_fault_test name)
   endforeach()
 endfunction()
 
-# A name for each kind of file export, and the options that make it one.
-set(fault_kinds direct=direct=on buffered=direct=off resident=resident)
+foreach(backing direct buffered resident)
+  set(with_backing DEVICES soft rxe ENVIRONMENT RDMABLK_TEST_BACKING=${backing})
 
-foreach(entry ${fault_kinds})
-  string(REGEX MATCH "^[a-z]+" kind ${entry})
-  string(REGEX REPLACE "^[a-z]+=" "" options "${entry}")
+  rdmablk_add_fault_test(remote_crash/${backing} SCRIPT remote_crash TIMEOUT 300 ${with_backing})
+  rdmablk_add_fault_test(remote_crash_often/${backing} SCRIPT remote_crash LABELS long TIMEOUT 3000
+    ENVIRONMENT RDMABLK_TEST_BACKING=${backing} ROUNDS=50)
 
-  rdmablk_add_fault_test(remote_crash.${kind} SCRIPT remote_crash DEVICES soft rxe TIMEOUT 300
-    ENVIRONMENT KIND=${options})
-  rdmablk_add_fault_test(remote_crash_often.${kind} SCRIPT remote_crash LABELS long TIMEOUT 3000
-    ENVIRONMENT KIND=${options} ROUNDS=50)
-  foreach(case failed_fsync innocent)
-    rdmablk_add_fault_test(remote_faults.${kind}.${case} SCRIPT remote_faults DEVICES soft rxe
-      ARGUMENTS ${case} ENVIRONMENT KIND=${options})
-  endforeach()
-  rdmablk_add_fault_test(vm_log_writes.${kind} SCRIPT vm_log_writes DEVICES rxe
-    ENVIRONMENT KIND=${options})
-  if(NOT kind STREQUAL resident) # which reads and writes memory alone
-    foreach(case bad_ranges short full_file_system)
-      rdmablk_add_fault_test(remote_faults.${kind}.${case} SCRIPT remote_faults DEVICES soft rxe
-        ARGUMENTS ${case} ENVIRONMENT KIND=${options})
-    endforeach()
-    rdmablk_add_fault_test(vm_dm_faults.${kind} SCRIPT vm_dm_faults DEVICES rxe
-      ENVIRONMENT KIND=${options})
+  # A resident export reads and writes memory, which does not fail.
+  set(cases failed_fsync innocent bad_ranges short full_file_system)
+  if(backing STREQUAL "resident")
+    set(cases failed_fsync innocent full_resident)
   else()
-    rdmablk_add_fault_test(remote_faults.resident.full_resident SCRIPT remote_faults DEVICES soft rxe
-      ARGUMENTS full_resident ENVIRONMENT KIND=${options})
+    rdmablk_add_fault_test(vm_dm_faults/${backing} SCRIPT vm_dm_faults DEVICES rxe
+      ENVIRONMENT RDMABLK_TEST_BACKING=${backing})
   endif()
+  foreach(case ${cases})
+    rdmablk_add_fault_test(remote_faults/${case}/${backing} SCRIPT remote_faults ARGUMENTS ${case}
+      ${with_backing})
+  endforeach()
+
+  rdmablk_add_fault_test(vm_log_writes/${backing} SCRIPT vm_log_writes DEVICES rxe
+    ENVIRONMENT RDMABLK_TEST_BACKING=${backing})
 endforeach()

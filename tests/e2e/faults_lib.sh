@@ -4,22 +4,34 @@
 # shellcheck disable=SC2154 # `scratch` is of lib.sh
 
 tools_bin=$RDMABLK_BIN # remote_lib.sh wraps the programs under test, not the tools
-backing=               # the file behind the disk: what a power cut leaves
+medium=                # the file behind the disk: what a power cut leaves
 disk=                  # the disk's path
 disk_pid=
 
+# export_of NAME PATH[,OPTION...]: an export of a file or device, as RDMABLK_TEST_BACKING asks for.
+export_of() {
+  case ${RDMABLK_TEST_BACKING:-direct} in
+    direct) echo "$1=file:$2,direct=on" ;;
+    buffered) echo "$1=file:$2,direct=off" ;;
+    resident) echo "$1=file:$2,resident" ;;
+    *) fail "RDMABLK_TEST_BACKING is '$RDMABLK_TEST_BACKING'" ;;
+  esac
+}
+
+is_resident() { [[ ${RDMABLK_TEST_BACKING:-direct} == resident ]]; }
+
 # make_disk SIZE: an empty backing file.
 make_disk() {
-  backing=$scratch/backing
+  medium=$scratch/medium
   disk=$scratch/power/disk
-  rm -f "$backing"
-  truncate --size "$1" "$backing"
+  rm -f "$medium"
+  truncate --size "$1" "$medium"
   mkdir --parents "$scratch/power"
 }
 
 # power_on [ARGUMENT...]: the disk on the backing file, with arguments of rdmablk-forgetful-fs.
 power_on() {
-  "$tools_bin/rdmablk-forgetful-fs" "$scratch/power" "$backing" "$@" &
+  "$tools_bin/rdmablk-forgetful-fs" "$scratch/power" "$medium" "$@" &
   disk_pid=$!
   test_pids+=("$disk_pid")
   wait_until "there is a disk" disk_is_there_or_ended

@@ -3,7 +3,7 @@
 # moments that nobody chose. The disk forgets what it was not told to flush.
 #
 # Environment:
-#   KIND     options of the export: resident, direct=off...; none when not given
+#   RDMABLK_TEST_BACKING   how the file is exported: direct (when not given), buffered or resident
 #   MODES    who is killed: target, initiator (and the target then stopped in an orderly way or not), both,
 #            power (nobody: the disk alone); all of them when not given
 #   ROUNDS   how often, for each mode (3)
@@ -13,7 +13,6 @@ source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
 # shellcheck source=tests/e2e/faults_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/faults_lib.sh"
 
-kind=${KIND:-}
 rounds=${ROUNDS:-3}
 first_seed=${SEED:-$SRANDOM}
 size=${SIZE:-32M}
@@ -87,7 +86,7 @@ round() {
   RANDOM=$2
   make_disk "$size"
   power_on --reorder "$2"
-  start_target --export "disk=file:$disk${kind:+,$kind}"
+  start_target --export "$(export_of disk "$disk")"
   mount_export disk "$image"
   choose_writer "$2"
   most=$((RANDOM % 400 + 20))
@@ -96,9 +95,9 @@ round() {
   is_running "$writer" || fail "the writer ended before anything was killed: $(cat "$scratch/writer.log")"
   crash "$1"
   clear_away
-  "$tools_bin/rdmablk-record-writer" verify "$backing" --acknowledged "$acknowledged" --at-least 10 \
+  "$tools_bin/rdmablk-record-writer" verify "$medium" --acknowledged "$acknowledged" --at-least 10 \
     >"$scratch/verified" 2>&1 ||
-    fail "$(cat "$scratch/verified"); the writer: ${arguments[*]}; to repeat it: KIND='$kind' MODES=$1 ROUNDS=1 SEED=$2"
+    fail "$(cat "$scratch/verified"); the writer: ${arguments[*]}; to repeat it: RDMABLK_TEST_BACKING=${RDMABLK_TEST_BACKING:-direct} MODES=$1 ROUNDS=1 SEED=$2"
   echo "$1: $(tail -n 1 "$scratch/verified") (${arguments[*]})"
 }
 

@@ -4,21 +4,20 @@
 # Usage: remote_faults.sh CASE. Every function named test_* is a case.
 #
 # Environment:
-#   KIND   options of the export: resident, direct=off; none when not given
+#   RDMABLK_TEST_BACKING   how the file is exported: direct (when not given), buffered or resident
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
 # shellcheck source=tests/e2e/faults_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/faults_lib.sh"
 start_remote
 
-kind=${KIND:-}
 image=$scratch/image
 touch "$image" "$scratch/second"
 
 export_disk() {
   make_disk 32M
   power_on --alignment 512
-  start_target --export "disk=file:$disk${kind:+,$kind}"
+  start_target --export "$(export_of disk "$disk")"
   mount_export disk "$image"
 }
 
@@ -79,7 +78,7 @@ test_short() {
   dd if="$scratch/data" of="$image" bs=256K conv=notrunc oflag=direct status=none
   expect_equal "what is read" "$(sha256 "$scratch/data")" "$(sha256 "$image" 0 1M)"
   sync "$image"
-  expect_equal "what is on the disk" "$(sha256 "$scratch/data")" "$(sha256 "$backing" 0 1M)"
+  expect_equal "what is on the disk" "$(sha256 "$scratch/data")" "$(sha256 "$medium" 0 1M)"
   end
 }
 
@@ -100,7 +99,7 @@ test_failed_fsync() {
   done
   for _ in 1 2; do
     # A resident export learns what the other one wrote with that one's own flush.
-    [[ $kind == resident* ]] || expect_error "Input/output error" sync "$scratch/second"
+    is_resident || expect_error "Input/output error" sync "$scratch/second"
   done
   expect_equal "what was flushed before" first "$(read_at "$image" 0 5)"
   unmount_export "$scratch/second"
@@ -109,7 +108,7 @@ test_failed_fsync() {
   mount_export disk "$image"
   write_at "$image" 4096 anew fsync
   sync "$image"
-  expect_equal "on the disk" anew "$(read_at "$backing" 4096 4)"
+  expect_equal "on the disk" anew "$(read_at "$medium" 4096 4)"
   end
 }
 
@@ -121,7 +120,7 @@ test_innocent() {
   expect_error "Input/output error" sync "$image"
   mount_export disk "$scratch/second"
   write_at "$scratch/second" 1000000 later fsync
-  expect_equal "on the disk" later "$(read_at "$backing" 1000000 5)"
+  expect_equal "on the disk" later "$(read_at "$medium" 1000000 5)"
   expect_error "Input/output error" sync "$image"
   unmount_export "$scratch/second"
   end
@@ -133,7 +132,7 @@ test_full_file_system() {
   mkdir "$full"
   mount -t tmpfs -o size=8M tmpfs "$full"
   head --bytes=2M /dev/zero >"$full/filler"
-  start_target --export "disk=file:$full/image,size=32M,sparse${kind:+,$kind}"
+  start_target --export "$(export_of disk "$full/image,size=32M,sparse")"
   mount_export disk "$image"
   head --bytes=4M /dev/urandom >"$scratch/data"
   dd if="$scratch/data" of="$image" bs=1M conv=notrunc,fsync oflag=direct status=none
@@ -154,7 +153,7 @@ test_full_resident() {
   local full=$scratch/full
   mkdir "$full"
   mount -t tmpfs -o size=8M tmpfs "$full"
-  start_target --export "disk=file:$full/image,size=32M,sparse,$kind"
+  start_target --export "$(export_of disk "$full/image,size=32M,sparse")"
   mount_export disk "$image"
   head --bytes=4M /dev/urandom >"$scratch/data"
   dd if="$scratch/data" of="$image" bs=1M conv=notrunc,fsync oflag=direct status=none

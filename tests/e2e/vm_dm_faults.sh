@@ -2,9 +2,11 @@
 # Block devices that fail, by device mapper: errors arrive as such, other ranges work, the session stays up.
 #
 # Environment:
-#   KIND   options of the export: direct=off; none when not given
+#   RDMABLK_TEST_BACKING   how the device is exported: direct (when not given) or buffered
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
+# shellcheck source=tests/e2e/faults_lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/faults_lib.sh"
 # shellcheck source=tests/e2e/dm_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/dm_lib.sh"
 start_remote
@@ -16,7 +18,7 @@ sectors=$(blockdev --getsz "$base")
 
 # export_device DEVICE
 export_device() {
-  start_target --export "disk=file:$1${KIND:+,$KIND}"
+  start_target --export "$(export_of disk "$1")"
   mount_export disk "$image"
 }
 

@@ -3,9 +3,11 @@
 # device the file system is without fault, and holds every file that was fsynced.
 #
 # Environment:
-#   KIND   options of the export: resident, direct=off; none when not given
+#   RDMABLK_TEST_BACKING   how the file is exported: direct (when not given), buffered or resident
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
+# shellcheck source=tests/e2e/faults_lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/faults_lib.sh"
 # shellcheck source=tests/e2e/dm_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/dm_lib.sh"
 start_remote
@@ -15,7 +17,7 @@ image=$scratch/image
 touch "$image"
 mkdir "$scratch/fs" "$scratch/files"
 make_logged_device 16M 256M
-start_target --export "disk=file:$logged${KIND:+,$KIND}"
+start_target --export "$(export_of disk "$logged")"
 mount_export disk "$image"
 device=$(losetup --direct-io=on --find --show "$image")
 mkfs.ext4 -q "$device"

@@ -20,15 +20,15 @@ test_power_cut() {
   expect_at "$disk" 5000000 forgotten
   expect_equal "sectors held" 2 "$(disk_counter held)"
   power_cut
-  expect_at "$backing" 998 "..durable...."
-  expect_at "$backing" 70000 durable
-  expect_at "$backing" 5000000 .........
+  expect_at "$medium" 998 "..durable...."
+  expect_at "$medium" 70000 durable
+  expect_at "$medium" 5000000 .........
 
   power_on # closing, unmounting and ending in an orderly way persist nothing either
   write_at "$disk" 0 forgotten
   fusermount3 -u "$scratch/power"
   wait_for_exit "$disk_pid" 10 || fail "it did not end when it was unmounted"
-  expect_at "$backing" 0 .........
+  expect_at "$medium" 0 .........
 }
 
 # Writes that are their own flush: O_DSYNC, O_SYNC, RWF_DSYNC through io_uring with fixed buffers.
@@ -40,7 +40,7 @@ test_synchronous_writes() {
   expect_equal "flushes" 8 "$(disk_counter flushes)"
   expect_equal "sectors held" 0 "$(disk_counter held)"
   power_cut
-  expect_equal "the disk" "$(sha256 "$scratch/data" 0 512K)" "$(sha256 "$backing" 0 512K)"
+  expect_equal "the disk" "$(sha256 "$scratch/data" 0 512K)" "$(sha256 "$medium" 0 512K)"
 }
 
 test_io_uring() {
@@ -62,11 +62,11 @@ test_fallocate() {
   expect_error "Input/output error" fallocate --punch-hole --offset 100 --length 2000 "$disk"
   expect_at "$disk" 98 00..
   expect_at "$disk" 2098 ..00
-  expect_at "$backing" 98 0000
+  expect_at "$medium" 98 0000
   fallocate --punch-hole --offset 100 --length 2000 "$disk"
-  expect_at "$backing" 98 00..
+  expect_at "$medium" 98 00..
   fallocate --zero-range --keep-size --offset 512K --length 128K "$disk"
-  expect_at "$backing" 1024 ....
+  expect_at "$medium" 1024 ....
   expect_error "No space left" fallocate --punch-hole --offset 1M --length 512 "$disk"
   expect_error "not permitted" truncate --size 2M "$disk"
   power_cut
@@ -106,8 +106,8 @@ test_failed_fsync() {
   expect_at "$disk" 0 during
   expect_equal "sectors lost" 2 "$(disk_counter lost)"
   power_cut
-  expect_at "$backing" 0 before
-  expect_at "$backing" 4096 duafter
+  expect_at "$medium" 0 before
+  expect_at "$medium" 4096 duafter
 }
 
 test_short_and_slow() {
@@ -134,10 +134,10 @@ test_reorder() {
     dd if="$scratch/data" of="$disk" bs=4K conv=notrunc status=none
     expect_equal "flushes" 0 "$(disk_counter flushes)"
     power_cut
-    if cmp --quiet --bytes=1M "$backing" /dev/zero; then fail "nothing was persisted"; fi
-    if cmp --quiet --bytes=1M "$backing" "$scratch/data"; then fail "all was persisted"; fi
-    expect_equal "the disk after the power cut" "${sum:-$(sha256 "$backing")}" "$(sha256 "$backing")"
-    sum=$(sha256 "$backing")
+    if cmp --quiet --bytes=1M "$medium" /dev/zero; then fail "nothing was persisted"; fi
+    if cmp --quiet --bytes=1M "$medium" "$scratch/data"; then fail "all was persisted"; fi
+    expect_equal "the disk after the power cut" "${sum:-$(sha256 "$medium")}" "$(sha256 "$medium")"
+    sum=$(sha256 "$medium")
   done
 }
 

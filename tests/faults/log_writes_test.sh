@@ -3,6 +3,8 @@
 # Runs in the guest of scripts/vm. Usage: log_writes_test.sh CASE. Every function named test_* is a case.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh"
+# shellcheck source=tests/e2e/faults_lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../e2e/faults_lib.sh"
 # shellcheck source=tests/e2e/dm_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../e2e/dm_lib.sh"
 start

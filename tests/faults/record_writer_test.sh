@@ -12,7 +12,7 @@ acknowledged=$scratch/acknowledged
 write_records() { "$tools_bin/rdmablk-record-writer" write "$disk" --acknowledged "$acknowledged" "$@"; }
 
 # verify_records [ARGUMENT...]: in what a power cut leaves.
-verify_records() { "$tools_bin/rdmablk-record-writer" verify "$backing" --acknowledged "$acknowledged" "$@"; }
+verify_records() { "$tools_bin/rdmablk-record-writer" verify "$medium" --acknowledged "$acknowledged" "$@"; }
 
 has_acknowledged() { [[ -e $acknowledged ]] && (($(wc -l <"$acknowledged") > 200)); }
 
@@ -64,7 +64,7 @@ test_stale() {
   write_records
   power_cut
   verify_records
-  printf x | dd of="$backing" bs=1 seek=20 conv=notrunc status=none
+  printf x | dd of="$medium" bs=1 seek=20 conv=notrunc status=none
   expect_error "record 0 .*something else from byte 20 on" verify_records
 }
 
