@@ -21,6 +21,9 @@ make_dm() {
   echo "/dev/dm-$(dmsetup info --columns --noheadings --options minor "$1")"
 }
 
+# remove_dm NAME: a process that has ended leaves it busy until the kernel has cleared its rings away.
+remove_dm() { wait_until "device $1 is free" dmsetup remove "$1" 2>/dev/null; }
+
 # make_logged_device SIZE LOG-SIZE: $logged, whose writes go to a log as well.
 make_logged_device() {
   local data
@@ -34,7 +37,7 @@ mark() { dmsetup message logged 0 mark "$1"; }
 
 # remove_logged_device: the log is complete then.
 remove_logged_device() {
-  dmsetup remove logged
+  remove_dm logged
   expect_equal "log: was there room" "" "$(dmesg | grep 'Ran out of space on the logdev' || true)"
 }
 

@@ -56,9 +56,8 @@ void FaultPlan::apply(std::string_view line) {
     fail(words);
   } else if (words[0] == "delay" && count == 3) {
     delays_[operation_of(words[1])] = std::chrono::milliseconds(number_of(words[2]));
-  } else if (words[0] == "short" && (count == 3 || count == 4) && words[1] != "fsync") {
-    short_[operation_of(words[1])] = {.left = count == 4 ? number_of(words[3]) : 1,
-                                      .value = number_of(words[2])};
+  } else if (words[0] == "short" && (count == 3 || count == 4) && words[1] == "write") {
+    short_writes_ = {.left = count == 4 ? number_of(words[3]) : 1, .value = number_of(words[2])};
   } else {
     reject(line, "fault: fail, short, delay or clear, and what belongs to it");
   }
@@ -80,7 +79,7 @@ void FaultPlan::fail(const std::vector<std::string>& words) {
 void FaultPlan::clear() {
   ranges_.clear();
   failing_.clear();
-  short_.clear();
+  short_writes_ = {};
   delays_.clear();
 }
 
@@ -97,9 +96,9 @@ Verdict FaultPlan::judge(Operation operation, std::uint64_t offset, std::uint64_
            range.offset < offset + length;
   });
   if (bad != ranges_.end()) verdict.error = bad->error;
-  if (Countdown& cut = short_[operation]; cut.left > 0 && length > cut.value) {
-    --cut.left;
-    verdict.at_most = cut.value;
+  if (operation == Operation::kWrite && short_writes_.left > 0 && length > short_writes_.value) {
+    --short_writes_.left;
+    verdict.at_most = short_writes_.value;
   }
   return verdict;
 }

@@ -17,7 +17,7 @@ enum class Operation { kRead, kWrite, kSync };
 struct Verdict {
   std::chrono::milliseconds delay{};
   int error = 0;  ///< a positive errno value: the request fails and does nothing
-  std::uint64_t at_most = std::numeric_limits<std::uint64_t>::max();  ///< bytes it may handle
+  std::uint64_t at_most = std::numeric_limits<std::uint64_t>::max();  ///< bytes it may write
 };
 
 /// The faults that are asked for at the moment. Any thread may use it.
@@ -26,9 +26,9 @@ class FaultPlan {
   /// Takes one line:
   ///   fail read|write EIO|ENOSPC OFFSET LENGTH   requests that touch the range fail
   ///   fail fsync EIO|ENOSPC [COUNT]              the next COUNT (1) flushes fail
-  ///   short read|write BYTES [COUNT]             the next COUNT (1) requests do BYTES at most
-  ///   delay read|write|fsync MILLISECONDS        each takes so much longer
-  ///   clear                                      nothing of all that any more
+  ///   short write BYTES [COUNT]                  the next COUNT (1) longer ones do BYTES (no
+  ///   O_DIRECT) delay read|write|fsync MILLISECONDS        each takes so much longer clear nothing
+  ///   of all that any more
   /// Numbers may have K, M or G behind them. Throws UsageError for anything else.
   void apply(std::string_view line);
 
@@ -53,7 +53,7 @@ class FaultPlan {
   std::mutex mutex_;
   std::vector<BadRange> ranges_;
   std::map<Operation, Countdown> failing_;
-  std::map<Operation, Countdown> short_;
+  Countdown short_writes_;
   std::map<Operation, std::chrono::milliseconds> delays_;
 };
 

@@ -37,8 +37,7 @@ ForgetfulDisk::Outcome ForgetfulDisk::read(std::uint64_t offset, std::span<std::
   const std::size_t length = up_to_the_end(offset, data.size());
   const Verdict verdict = judge(Operation::kRead, offset, length);
   if (verdict.error != 0) return {.error = verdict.error};
-  const std::size_t bytes = std::min<std::uint64_t>(length, verdict.at_most);
-  return {.bytes = bytes, .error = cache_.read(offset, data.first(bytes))};
+  return {.bytes = length, .error = cache_.read(offset, data.first(length))};
 }
 
 ForgetfulDisk::Outcome ForgetfulDisk::write(std::uint64_t offset, std::span<const std::byte> data,
@@ -49,7 +48,10 @@ ForgetfulDisk::Outcome ForgetfulDisk::write(std::uint64_t offset, std::span<cons
   if (length == 0 && !data.empty()) return {.error = ENOSPC};
   const Verdict verdict = judge(Operation::kWrite, offset, length);
   if (verdict.error != 0) return {.error = verdict.error};
-  const std::size_t bytes = std::min<std::uint64_t>(length, verdict.at_most);
+  // The kernel does not keep the position of a short write with O_DIRECT to a FUSE file.
+  const bool may_be_short = (flags & O_DIRECT) == 0;
+  const std::size_t bytes =
+      may_be_short ? std::min<std::uint64_t>(length, verdict.at_most) : length;
   if (const int error = cache_.write(offset, data.first(bytes))) return {.error = error};
   return {.bytes = bytes, .error = (flags & O_DSYNC) != 0 ? sync().error : persist_some()};
 }

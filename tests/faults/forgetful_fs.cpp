@@ -64,6 +64,11 @@ struct stat status_of(fuse_req_t request, fuse_ino_t ino) {
   return status;
 }
 
+/// Without asynchronous direct I/O: there the kernel turns short writes into EIO by itself.
+void init(void* /*disk*/, fuse_conn_info* connection) {
+  connection->want &= ~static_cast<unsigned>(FUSE_CAP_ASYNC_DIO);
+}
+
 void lookup(fuse_req_t request, fuse_ino_t /*parent*/, const char* name) {
   fuse_entry_param entry{};
   if (std::strcmp(name, "disk") == 0) entry.ino = kDisk;
@@ -183,6 +188,7 @@ void fallocate(fuse_req_t request, fuse_ino_t ino, int mode, off_t offset, off_t
 
 constexpr fuse_lowlevel_ops operations() {
   fuse_lowlevel_ops ops{};
+  ops.init = init;
   ops.lookup = lookup;
   ops.getattr = getattr;
   ops.setattr = setattr;
