@@ -22,7 +22,9 @@ CommandChannel::CommandChannel(const verbs::ProtectionDomain& pd, unsigned comma
     : slots_(commands),
       buffers_(pd, std::size_t{2} * commands * kMaxMessage, IBV_ACCESS_LOCAL_WRITE),
       events_(pd.context()),
-      cq_(pd.context(), 2 * commands, &events_) {}
+      cq_(pd.context(), 2 * commands, &events_) {
+  replies_.reserve(commands);
+}
 
 verbs::QueuePairOptions CommandChannel::queue_pair_options() const {
   verbs::QueuePairOptions options;
@@ -47,14 +49,21 @@ void CommandChannel::start(verbs::QueuePair& qp) {
   }
 }
 
-int CommandChannel::post_receive(unsigned receive) noexcept {
-  const auto buffer = buffers_.piece(receive, kMaxMessage);
-  ibv_sge segment{reinterpret_cast<std::uintptr_t>(buffer.data()),
-                  static_cast<std::uint32_t>(buffer.size()), buffers_.lkey()};
-  ibv_recv_wr request{};
-  request.wr_id = kReceive | receive;
+void CommandChannel::describe_receive(unsigned number, ibv_recv_wr& request,
+                                      ibv_sge& segment) const noexcept {
+  const auto buffer = buffers_.piece(number, kMaxMessage);
+  segment = {reinterpret_cast<std::uintptr_t>(buffer.data()),
+             static_cast<std::uint32_t>(buffer.size()), buffers_.lkey()};
+  request = {};
+  request.wr_id = kReceive | number;
   request.sg_list = &segment;
   request.num_sge = 1;
+}
+
+int CommandChannel::post_receive(unsigned number) noexcept {
+  ibv_sge segment;
+  ibv_recv_wr request;
+  describe_receive(number, request, segment);
   return qp_->post_receive(request);
 }
 
@@ -115,31 +124,60 @@ void CommandChannel::sent(unsigned number, CommandHandler& handler) noexcept {
   handler.on_command(number, slot.message);
 }
 
-void CommandChannel::reply(unsigned number, protocol::Status status, std::size_t payload_size,
-                           CommandHandler& handler) noexcept {
-  if (over_) return;
+void CommandChannel::reply(unsigned number, protocol::Status status,
+                           std::size_t payload_size) noexcept {
   Slot& slot = slots_[number];
-  if (const int error = post_receive(slot.receive)) {
-    return break_off(fmt::format("cannot post a receive: {}", errno_text(error)), handler);
-  }
-  const auto buffer = send_buffer(number);
   const protocol::Header header{slot.message.header.type, true, status, number};
-  ibv_sge segment{
-      reinterpret_cast<std::uintptr_t>(buffer.data()),
-      static_cast<std::uint32_t>(protocol::finish_message(buffer, header, payload_size)),
-      buffers_.lkey()};
-  ibv_send_wr request{};
-  request.wr_id = number;
-  request.opcode = IBV_WR_SEND;
-  request.send_flags = IBV_SEND_SIGNALED;
-  request.sg_list = &segment;
-  request.num_sge = 1;
-  slot.busy = false;
-  slot.sending = true;
-  ibv_send_wr* unposted = nullptr;
-  if (const int error = qp_->post_send(request, unposted)) {
-    break_off(fmt::format("cannot post a reply: {}", errno_text(error)), handler);
+  slot.reply_size = static_cast<std::uint32_t>(
+      protocol::finish_message(send_buffer(number), header, payload_size));
+  replies_.push_back(number);  // no allocation: there is room for every slot
+}
+
+void CommandChannel::post(CommandHandler& handler) noexcept {
+  std::span<const unsigned> left = replies_;
+  while (!over_ && !left.empty()) {
+    const auto batch = left.first(std::min<std::size_t>(left.size(), kBatch));
+    left = left.subspan(batch.size());
+    // Before the answers, which let the peer send what needs them.
+    if (const int error = post_receives(batch)) {
+      break_off(fmt::format("cannot post a receive: {}", errno_text(error)), handler);
+    } else if (const int failure = post_sends(batch)) {
+      break_off(fmt::format("cannot post a reply: {}", errno_text(failure)), handler);
+    }
   }
+  replies_.clear();
+}
+
+int CommandChannel::post_receives(std::span<const unsigned> slots) noexcept {
+  std::array<ibv_recv_wr, kBatch> requests;
+  std::array<ibv_sge, kBatch> segments;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    describe_receive(slots_[slots[i]].receive, requests[i], segments[i]);
+    if (i > 0) requests[i - 1].next = &requests[i];
+  }
+  return qp_->post_receive(requests[0]);
+}
+
+int CommandChannel::post_sends(std::span<const unsigned> slots) noexcept {
+  std::array<ibv_send_wr, kBatch> requests;
+  std::array<ibv_sge, kBatch> segments;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    Slot& slot = slots_[slots[i]];
+    slot.busy = false;
+    slot.sending = true;
+    segments[i] = {reinterpret_cast<std::uintptr_t>(send_buffer(slots[i]).data()), slot.reply_size,
+                   buffers_.lkey()};
+    ibv_send_wr& request = requests[i];
+    request = {};
+    request.wr_id = slots[i];
+    request.opcode = IBV_WR_SEND;
+    request.send_flags = IBV_SEND_SIGNALED;
+    request.sg_list = &segments[i];
+    request.num_sge = 1;
+    if (i > 0) requests[i - 1].next = &request;
+  }
+  ibv_send_wr* unposted = nullptr;
+  return qp_->post_send(requests[0], unposted);
 }
 
 void CommandChannel::break_off(const std::string& reason, CommandHandler& handler) noexcept {

@@ -61,9 +61,12 @@ class CommandChannel {
   /// Where the payload of a slot's reply goes, from on_command() to reply().
   std::span<std::byte> reply_payload(unsigned slot) const noexcept;
 
-  /// Answers the request of a slot, which is free from then on. Does nothing on a broken channel.
-  void reply(unsigned slot, protocol::Status status, std::size_t payload_size,
-             CommandHandler& handler) noexcept;
+  /// Makes the answer to the request of a slot, which goes out with post().
+  void reply(unsigned slot, protocol::Status status, std::size_t payload_size) noexcept;
+
+  /// Sends the answers that were made, in one go; their slots are free from then on. Does nothing
+  /// on a broken channel.
+  void post(CommandHandler& handler) noexcept;
 
  private:
   struct Slot {
@@ -71,18 +74,25 @@ class CommandChannel {
     bool sending = false;  ///< its last reply is on its way, from its buffer
     bool waiting = false;  ///< its request waits for that
     unsigned receive = 0;  ///< the receive that its request came with
+    std::uint32_t reply_size = 0;
     protocol::Message message;
   };
 
   void complete(const ibv_wc& completion, CommandHandler& handler) noexcept;
   void receive(unsigned receive, std::size_t length, CommandHandler& handler) noexcept;
   void sent(unsigned slot, CommandHandler& handler) noexcept;
+  static constexpr unsigned kBatch = 16;
+
   int post_receive(unsigned receive) noexcept;
+  int post_receives(std::span<const unsigned> slots) noexcept;
+  int post_sends(std::span<const unsigned> slots) noexcept;
+  void describe_receive(unsigned receive, ibv_recv_wr& request, ibv_sge& segment) const noexcept;
   void break_off(const std::string& reason, CommandHandler& handler) noexcept;
   void violate(const char* reason, CommandHandler& handler) noexcept;
   std::span<std::byte> send_buffer(unsigned slot) const noexcept;
 
   std::vector<Slot> slots_;
+  std::vector<unsigned> replies_;    ///< slots whose answers have not been posted
   verbs::RegisteredBuffer buffers_;  ///< receives first, then sends
   verbs::CompletionChannel events_;
   verbs::CompletionQueue cq_;

@@ -1,7 +1,5 @@
 #include "target/file_queue.h"
 
-#include <spdlog/spdlog.h>
-
 namespace rdmablk::target {
 namespace {
 
@@ -10,18 +8,6 @@ using protocol::MessageType;
 unsigned slot_access(bool writes) {
   constexpr unsigned kReads = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
   return writes ? kReads | IBV_ACCESS_REMOTE_WRITE : kReads;
-}
-
-/// @return the number of the buffer; kNoBuffer, which works as well and costs more, when the kernel
-/// does not take it.
-unsigned register_with(IoUring& ring, std::span<std::byte> memory) noexcept {
-  if (memory.empty()) return RingOperation::kNoBuffer;
-  try {
-    return ring.register_buffer(memory);
-  } catch (const std::exception& error) {
-    spdlog::debug("{}; going on without", error.what());
-    return RingOperation::kNoBuffer;
-  }
 }
 
 }  // namespace
@@ -42,14 +28,13 @@ FileQueue::FileQueue(std::unique_ptr<cm::Connection>& connection, const Attachme
 }
 
 void FileQueue::prepare() noexcept {
-  command_context_.slots = register_with(thread().ring(), slots_.bytes());
-  command_context_.edges = register_with(thread().ring(), edges_.bytes());
+  command_context_.slots = thread().ring().try_register_buffer(slots_.bytes());
+  command_context_.edges = thread().ring().try_register_buffer(edges_.bytes());
 }
 
 void FileQueue::clean_up() noexcept {
-  for (const unsigned buffer : {command_context_.slots, command_context_.edges}) {
-    if (buffer != RingOperation::kNoBuffer) thread().ring().unregister_buffer(buffer);
-  }
+  thread().ring().unregister_buffer(command_context_.slots);
+  thread().ring().unregister_buffer(command_context_.edges);
 }
 
 protocol::QueueReply FileQueue::describe() const noexcept {

@@ -60,6 +60,7 @@ void FlushGroup::fail() noexcept {
 }
 
 void FlushGroup::mark_failed() noexcept {
+  ++failures_;
   for (Writer* writer : writers_) {
     // In this order: a write is acknowledged before it ends.
     if (writer->begun_ > 0 || writer->acknowledged_ > writer->stable_) writer->failed_ = true;

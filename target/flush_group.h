@@ -69,6 +69,10 @@ class FlushGroup final : private RingOperation {
   /// was lost. Same consequences as a failed flush, also for the flushes under way.
   void fail() noexcept;
 
+  /// How often something failed that way. What was written before the last time may be lost though
+  /// it can still be read.
+  std::uint64_t failures() const noexcept { return failures_; }
+
  private:
   using Flushes = boost::intrusive::slist<Flush, boost::intrusive::cache_last<true>>;
 
@@ -76,6 +80,7 @@ class FlushGroup final : private RingOperation {
   void mark_failed() noexcept;
   void on_result(int result) noexcept override;
 
+  std::atomic<std::uint64_t> failures_ = 0;
   std::mutex mutex_;
   std::vector<Writer*> writers_;
   Flushes waiting_;

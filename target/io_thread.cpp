@@ -49,6 +49,10 @@ void IoThread::Mailbox::on_readable() noexcept {
     const std::lock_guard lock(mutex_);
     tasks.swap(tasks_);
   }
+  run(tasks);
+}
+
+void IoThread::run(Tasks& tasks) noexcept {
   while (!tasks.empty()) {
     IoTask& task = tasks.front();
     tasks.pop_front();
@@ -56,11 +60,12 @@ void IoThread::Mailbox::on_readable() noexcept {
   }
 }
 
-IoThread::IoThread(unsigned number, std::span<const int> files) : ring_(files, kBuffers) {
+IoThread::IoThread(unsigned number, std::span<const int> files, std::string_view kind)
+    : ring_(files, kBuffers) {
   const SignalsBlocked blocked;  // they are for the thread that controls
   try {
-    thread_ = std::thread([this, number] {
-      pthread_setname_np(pthread_self(), fmt::format("io-{}", number).c_str());
+    thread_ = std::thread([this, name = fmt::format("{}-{}", kind, number)] {
+      pthread_setname_np(pthread_self(), name.c_str());
       serve();
     });
   } catch (const std::system_error& error) {
@@ -80,7 +85,10 @@ void IoThread::post(IoTask& task) noexcept {
 
 void IoThread::serve() noexcept {
   ring_.watch(mailbox_.fd(), mailbox_);
-  while (!stopping_ || !mailbox_.empty() || ring_.in_flight() > 0) ring_.run(true);
+  while (!stopping_ || !mailbox_.empty() || ring_.in_flight() > 0) {
+    ring_.run(true);
+    run(deferred_);
+  }
   ring_.unwatch(mailbox_);
 }
 

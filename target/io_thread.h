@@ -4,6 +4,7 @@
 #include <boost/intrusive/slist.hpp>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <thread>
 
 #include "common/unique_fd.h"
@@ -25,8 +26,9 @@ class IoTask : public boost::intrusive::slist_base_hook<> {
 /// (through the ring), and what others post to it.
 class IoThread {
  public:
-  /// Starts the thread. @param number for its name. @param files see IoUring. Throws as that does.
-  IoThread(unsigned number, std::span<const int> files);
+  /// Starts the thread. @param number for its name. @param files see IoUring.
+  /// @param kind the other part of its name, 4 bytes at most. Throws as IoUring does.
+  IoThread(unsigned number, std::span<const int> files, std::string_view kind = "io");
 
   /// Ends the thread, once what was posted has run and what is in flight has ended. @pre nobody
   /// else will post a task any more.
@@ -38,12 +40,18 @@ class IoThread {
   /// Any thread; tasks of one thread run in their order.
   void post(IoTask& task) noexcept;
 
+  /// On the thread only: has a task run when all that is known to have happened has been handled,
+  /// before the thread waits: for what is cheaper done once for many.
+  void defer(IoTask& task) noexcept { deferred_.push_back(task); }
+
   bool is_current() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
 
   /// On the thread only.
   IoUring& ring() noexcept { return ring_; }
 
  private:
+  using Tasks = boost::intrusive::slist<IoTask, boost::intrusive::cache_last<true>>;
+
   /// Wakes the thread up, and has it run what was posted.
   class Mailbox final : public ReadableHandler {
    public:
@@ -55,17 +63,17 @@ class IoThread {
     void on_readable() noexcept override;
 
    private:
-    using Tasks = boost::intrusive::slist<IoTask, boost::intrusive::cache_last<true>>;
-
     UniqueFd wakeup_;  ///< eventfd(2)
     std::mutex mutex_;
     Tasks tasks_;
   };
 
+  static void run(Tasks& tasks) noexcept;
   void serve() noexcept;
 
   Mailbox mailbox_;
   IoUring ring_;
+  Tasks deferred_;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 };

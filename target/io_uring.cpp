@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <spdlog/spdlog.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -124,7 +125,18 @@ unsigned IoUring::register_buffer(std::span<std::byte> memory) {
   return number;
 }
 
+unsigned IoUring::try_register_buffer(std::span<std::byte> memory) noexcept {
+  if (memory.empty()) return RingOperation::kNoBuffer;
+  try {
+    return register_buffer(memory);
+  } catch (const std::exception& error) {
+    spdlog::debug("{}; going on without", error.what());
+    return RingOperation::kNoBuffer;
+  }
+}
+
 void IoUring::unregister_buffer(unsigned number) noexcept {
+  if (number == RingOperation::kNoBuffer) return;
   const iovec nothing{nullptr, 0};
   io_uring_register_buffers_update_tag(&handle_.ring, number, &nothing, nullptr, 1);
   free_buffers_.push_back(number);  // no allocation: there was room for it

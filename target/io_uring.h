@@ -37,7 +37,11 @@ class IoUring final : public Ring {
   /// @return its number. Throws SystemError, MemlockError.
   unsigned register_buffer(std::span<std::byte> memory);
 
-  /// @pre no operation on it is in flight.
+  /// The same, if the kernel takes it.
+  /// @return RingOperation::kNoBuffer, which works as well and costs more, when it does not.
+  unsigned try_register_buffer(std::span<std::byte> memory) noexcept;
+
+  /// Also takes RingOperation::kNoBuffer. @pre no operation on it is in flight.
   void unregister_buffer(unsigned number) noexcept;
 
   void submit(RingOperation& operation) noexcept override;

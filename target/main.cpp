@@ -15,6 +15,8 @@ int run(int argc, char** argv) {
   if (!options) return kExitDone;
   // Losing whoever reads the log is no reason to drop the exports.
   std::signal(SIGPIPE, SIG_IGN);
+  // Neither is a write that a limit of this process forbids: it fails.
+  std::signal(SIGXFSZ, SIG_IGN);
   start_logging(kProgram, options->log_level);
   const auto manager = cm::make_rdmacm();
   Server(*manager, *options).run();

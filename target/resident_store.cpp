@@ -1,13 +1,133 @@
 #include "target/resident_store.h"
 
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <vector>
+
+#include "common/error.h"
+#include "common/units.h"
+#include "target/file_loader.h"
+
 namespace rdmablk::target {
+namespace {
+
+/// The store's file under its own number, alone.
+std::vector<int> files_of(const FileStore& store) {
+  constexpr int kNone = -1;
+  std::vector<int> files(store.number() + std::size_t{1}, kNone);
+  files.back() = store.file().fd();
+  return files;
+}
+
+}  // namespace
+
+ResidentStore::Background::Background(FileStore& store, std::span<const std::byte> memory,
+                                      ReconciliationOwner& owner)
+    : thread(store.number(), files_of(store), "file"), run(store, memory, thread, owner) {}
 
 ResidentStore::ResidentStore(std::string name, FileStore& store, std::span<std::byte> memory)
-    : name_(std::move(name)), store_(store), memory_(memory) {}
-ResidentStore::~ResidentStore() = default;
-void ResidentStore::reconcile() noexcept {}
+    : name_(std::move(name)), store_(store), memory_(memory) {
+  ReconciliationOwner& owner = *this;
+  if (!store_.file().read_only()) {
+    background_ = std::make_unique<Background>(store_, memory_, owner);
+  }
+  load();
+}
+
+ResidentStore::~ResidentStore() {
+  if (!background_) return;
+  background_->run.stop();
+  std::unique_lock lock(mutex_);
+  stopping_ = true;
+  ended_.wait(lock, [this] { return !running_; });
+}
+
+void ResidentStore::load() {
+  Progress progress({fmt::format("export '{}'", name_),
+                     fmt::format("loading {}:", store_.file().path()), "loaded"},
+                    memory_.size(), standard_progress_output());
+  try {
+    const std::uint64_t holes =
+        load_file(store_.file(), memory_, [&](std::uint64_t done) { progress.show(done); });
+    progress.finish(holes > 0 ? fmt::format(", {} of it holes", format_size(holes)) : "");
+  } catch (const SystemError& error) {
+    throw Error(fmt::format("export '{}' cannot be loaded: {}", name_, error.what()));
+  }
+}
+
+void ResidentStore::reconcile() noexcept {
+  if (!background_) return;
+  const std::lock_guard lock(mutex_);
+  request();
+}
+
+void ResidentStore::request() noexcept {
+  ++requested_;
+  if (running_) return;
+  running_ = true;
+  background_->thread.post(start_);
+}
+
+void ResidentStore::start() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    begun_ = requested_;
+  }
+  background_->run.start(store_.flushes().failures() != repaired_);
+}
+
+void ResidentStore::on_progress(std::uint64_t done) noexcept {
+  if (!settling_) return;
+  if (!progress_) {
+    progress_.emplace(
+        Progress::Words{fmt::format("export '{}'", name_),
+                        fmt::format("comparing with {}:", store_.file().path()), "compared"},
+        memory_.size(), standard_progress_output());
+  }
+  progress_->show(done);
+}
+
+void ResidentStore::on_reconciled(const ReconciliationResult& result) noexcept {
+  written_ += result.written;
+  if (result.error == 0) repaired_ = result.failures;
+  report(result);
+  progress_.reset();
+  const std::lock_guard lock(mutex_);
+  if (result.error == 0) settled_ = begun_;
+  if (requested_ != begun_ && !stopping_) return background_->thread.post(start_);
+  running_ = false;
+  ended_.notify_all();  // with the lock: whoever waits may destroy this
+}
+
+void ResidentStore::report(const ReconciliationResult& result) noexcept {
+  if (result.error == ECANCELED) return;
+  if (result.error != 0) {
+    spdlog::error(
+        "export '{}': what was not flushed could not be written back: {} {}: {}; it is tried again "
+        "when a writer leaves and when the target ends",
+        name_, result.doing, store_.file().path(), errno_text(result.error));
+    return;
+  }
+  if (progress_) {
+    progress_->finish(fmt::format(", wrote {} of it back", format_size(result.written)));
+  } else if (result.written > 0) {
+    spdlog::info("export '{}': wrote back {} that nobody had flushed", name_,
+                 format_size(result.written));
+  }
+}
+
 bool ResidentStore::settle() noexcept {
-  return true;
+  if (!background_) return true;
+  std::unique_lock lock(mutex_);
+  settling_ = true;
+  for (int attempts = 0;; ++attempts) {
+    ended_.wait(lock, [this] { return !running_; });
+    if (settled_ == requested_ || attempts == 2) break;
+    request();
+  }
+  settling_ = false;
+  return settled_ == requested_;
 }
 
 }  // namespace rdmablk::target

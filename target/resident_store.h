@@ -1,25 +1,33 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
-#include <thread>
 
 #include "target/file_store.h"
+#include "target/io_thread.h"
+#include "target/progress.h"
+#include "target/reconciliation.h"
 
 namespace rdmablk::target {
 
 /// The file behind a resident export and the memory that it is served from. What initiators flush
 /// is written back by their queues; this loads the memory, and finds what was written to it and
 /// never flushed, by comparing it with the file, on a thread of its own.
-class ResidentStore {
+class ResidentStore final : private ReconciliationOwner {
  public:
   /// Loads the file into the memory, showing how far it has come. Throws Error.
   /// @param name of the export, for messages. @param memory of the file's size, served by devices
   /// while this compares and writes it. Both outlive this, as the store does.
   ResidentStore(std::string name, FileStore& store, std::span<std::byte> memory);
+
+  /// Ends what is under way, early.
   ~ResidentStore();
   ResidentStore(const ResidentStore&) = delete;
   ResidentStore& operator=(const ResidentStore&) = delete;
@@ -28,18 +36,62 @@ class ResidentStore {
   std::span<std::byte> memory() const noexcept { return memory_; }
 
   /// Begins to make the file equal to the memory, in the background: somebody who wrote has left.
-  /// Any thread.
+  /// What fails is logged, and tried again the next time. Any thread.
   void reconcile() noexcept;
 
   /// Makes the file equal to the memory, and stable, unless nobody has written since the last time;
-  /// waits for that. When no queue is left that writes. Logs what fails.
+  /// waits for that, and shows how far it has come. When no queue is left that writes. Logs what
+  /// fails; tries again once.
   /// @return whether the file holds everything.
   bool settle() noexcept;
 
+  /// Bytes that reconciling has written to the file.
+  std::uint64_t written() const noexcept { return written_; }
+
  private:
+  /// What compares and writes; an export that nobody may write to has none.
+  struct Background {
+    Background(FileStore& store, std::span<const std::byte> memory, ReconciliationOwner& owner);
+
+    IoThread thread;
+    Reconciliation run;
+  };
+  class Start final : public IoTask {
+   public:
+    explicit Start(ResidentStore& resident) noexcept : resident_(resident) {}
+    void run() noexcept override { resident_.start(); }
+
+   private:
+    ResidentStore& resident_;
+  };
+
+  void load();
+  void request() noexcept;
+  void start() noexcept;
+  void on_progress(std::uint64_t done) noexcept override;
+  void on_reconciled(const ReconciliationResult& result) noexcept override;
+  void report(const ReconciliationResult& result) noexcept;
+
   std::string name_;
   FileStore& store_;
   std::span<std::byte> memory_;
+  std::atomic<std::uint64_t> written_ = 0;
+  std::atomic<bool> settling_ = false;  ///< somebody waits
+
+  // Of the thread.
+  Start start_{*this};
+  std::optional<Progress> progress_;
+  std::uint64_t repaired_ = 0;  ///< failed flushes whose consequences have been made good
+
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  std::uint64_t requested_ = 0;  ///< counts what asked for the file to be made equal
+  std::uint64_t begun_ = 0;      ///< of these, those that the last run was for
+  std::uint64_t settled_ = 0;    ///< of these, those that a run has fulfilled
+  bool running_ = false;
+  bool stopping_ = false;
+
+  std::unique_ptr<Background> background_;
 };
 
 }  // namespace rdmablk::target

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <asio/post.hpp>
+#include <utility>
 
 namespace rdmablk::target {
 
@@ -100,14 +101,25 @@ void ServedQueue::open(unsigned slot) noexcept {
   opened_ = true;
   protocol::WireWriter writer(channel_.reply_payload(slot));
   describe().encode(writer);
-  channel_.reply(slot, Status::ok, writer.size(), *this);
+  reply(slot, Status::ok, writer.size());
+}
+
+/// Answers at the end of the thread's turn, together with what else has ended by then.
+void ServedQueue::reply(unsigned slot, Status status, std::size_t payload_size) noexcept {
+  channel_.reply(slot, status, payload_size);
+  if (std::exchange(posts_, true)) return;
+  context_.thread.defer(post_);
+}
+
+void ServedQueue::post_replies() noexcept {
+  posts_ = false;
+  channel_.post(*this);
 }
 
 void ServedQueue::end(unsigned slot, int error, std::size_t payload_size) noexcept {
   --busy_;
   if (!stopping_) {
-    return channel_.reply(slot, protocol::status_of_errno(error), error == 0 ? payload_size : 0,
-                          *this);
+    return reply(slot, protocol::status_of_errno(error), error == 0 ? payload_size : 0);
   }
   if (busy_ == 0) context_.thread.post(finish_);
 }

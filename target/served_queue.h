@@ -91,6 +91,8 @@ class ServedQueue : public IoQueue, private CommandHandler, private ReadableHand
   void start() noexcept;
   void stop() noexcept;
   void finish() noexcept;
+  void reply(unsigned slot, protocol::Status status, std::size_t payload_size) noexcept;
+  void post_replies() noexcept;
 
   ServedQueueContext context_;
   std::shared_ptr<StoreUse> use_;
@@ -104,6 +106,8 @@ class ServedQueue : public IoQueue, private CommandHandler, private ReadableHand
   Call start_{*this, &ServedQueue::start};
   Call stop_{*this, &ServedQueue::stop};
   Call finish_{*this, &ServedQueue::finish};
+  Call post_{*this, &ServedQueue::post_replies};
+  bool posts_ = false;     ///< replies wait for the end of the thread's turn
   bool opened_ = false;    ///< QUEUE has come
   bool stopping_ = false;  ///< begins nothing any more
   unsigned busy_ = 0;      ///< requests begun and not ended

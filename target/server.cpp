@@ -14,6 +14,7 @@
 #include "target/distinct_files.h"
 #include "target/machine_memory.h"
 #include "target/memlock_budget.h"
+#include "target/settlement.h"
 
 namespace rdmablk::target {
 namespace {
@@ -106,7 +107,15 @@ void Server::run() {
   listeners_.clear();
   sessions_.clear();
   drain_queues();
+  settle_exports();
+}
+
+/// Lets files take what resident exports hold in memory alone.
+void Server::settle_exports() {
+  settling_ = true;
+  const auto unsettled = settle(exports_, io_);
   spdlog::info("ended: {}", counters_.text());
+  if (!unsettled.empty()) throw Error(describe_unsettled(unsettled));
 }
 
 /// Waits for what the sessions' queues have begun.
@@ -134,11 +143,15 @@ void Server::listen() {
 void Server::wait_for_signal() {
   signals_.async_wait([this](const asio::error_code& error, int signal) {
     if (error) return;
+    wait_for_signal();
+    if (settling_) {
+      return spdlog::warn(
+          "signal {}: still writing exports back to their files, without which data is lost",
+          signal);
+    }
     spdlog::info("signal {}: shutting down", signal);
     // The second one does not wait.
-    if (stopping_) return io_.stop();
-    shut_down();
-    wait_for_signal();
+    stopping_ ? io_.stop() : shut_down();
   });
 }
 

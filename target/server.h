@@ -37,8 +37,8 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Listens and serves until SIGTERM, SIGINT or SIGHUP, takes leave of the sessions, and returns.
-  /// Throws Error.
+  /// Listens and serves until SIGTERM, SIGINT or SIGHUP, takes leave of the sessions, writes back
+  /// what resident exports hold in memory alone, and returns. Throws Error, also when data is lost.
   void run();
 
  private:
@@ -59,6 +59,7 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   void shut_down();
   void make_exports(const Options& options, std::span<ibv_context* const> devices);
   void drain_queues();
+  void settle_exports();
   void remove(std::uint32_t session);
 
   cm::ConnectionManager& manager_;
@@ -74,6 +75,7 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   std::optional<SessionEnvironment> environment_;
   std::uint32_t last_session_ = 0;
   bool stopping_ = false;
+  bool settling_ = false;
   asio::signal_set signals_{io_, SIGTERM, SIGINT, SIGHUP};
   asio::steady_timer goodbye_{io_};
   Listeners listeners_;

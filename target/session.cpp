@@ -10,6 +10,7 @@
 #include "common/verbs/context.h"
 #include "target/file_queue.h"
 #include "target/one_sided_queue.h"
+#include "target/resident_queue.h"
 
 namespace rdmablk::target {
 
@@ -191,6 +192,9 @@ std::unique_ptr<IoQueue> Session::make_queue(std::unique_ptr<cm::Connection>& co
   const ServedQueueContext context{environment_.io, environment_.counters,
                                    environment_.io_threads->next(),
                                    environment_.io_threads->blocking()};
+  if (attachment.use()->resident() != nullptr) {
+    return std::make_unique<ResidentQueue>(connection, attachment, number, context, owner);
+  }
   return std::make_unique<FileQueue>(connection, attachment, number, context, owner);
 }
 

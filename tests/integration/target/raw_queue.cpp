@@ -1,11 +1,18 @@
 #include "raw_queue.h"
 
+#include <algorithm>
+
 #include "common/error.h"
 #include "common/protocol/wire.h"
 #include "common/verbs/context.h"
 #include "common/verbs/memory_region.h"
 
 namespace rdmablk::testing {
+namespace {
+
+constexpr std::uint64_t kReceive = 1;  // the number of a receive
+
+}  // namespace
 
 protocol::QueueRequest queue_request(const protocol::AttachReply& attachment, std::uint16_t queue) {
   protocol::QueueRequest request;
@@ -40,9 +47,11 @@ void RawQueue::set_up() {
   pd_.emplace(device);
   buffer_.emplace(*pd_, kBuffer, verbs::local_access(device));
   events_.emplace(device);
-  cq_.emplace(device, 2, &*events_);
+  cq_.emplace(device, 4, &*events_);
   cq_->arm();
+  messages_.emplace(*pd_, 2 * protocol::kMaxMessage, IBV_ACCESS_LOCAL_WRITE);
   connection_->create_queue_pair(*pd_, *cq_, {});
+  post_receive();
   waiter_.add(events_->fd(), [this] {
     events_->drain();
     cq_->arm();
@@ -82,16 +91,65 @@ ibv_wc_status RawQueue::perform(ibv_wr_opcode opcode, std::uint64_t address, std
   work.num_sge = 1;
   work.wr.rdma.remote_addr = address;
   work.wr.rdma.rkey = rkey;
+  return post(work);
+}
+
+ibv_wc_status RawQueue::post(ibv_send_wr& work) {
+  sent_.reset();
   ibv_send_wr* unposted = nullptr;
   if (connection_->queue_pair().post_send(work, unposted) != 0) return IBV_WC_WR_FLUSH_ERR;
-  ibv_wc completion{};
-  bool completed = false;
-  waiter_.until("a completion", [&] {
-    completed = cq_->poll({&completion, 1}) == 1;
-    return completed || disconnected_;
+  waiter_.until("a completion", [this] {
+    poll();
+    return sent_ || disconnected_;
   });
   // What is posted to a queue pair of siw that has just failed never completes.
-  return completed ? completion.status : IBV_WC_WR_FLUSH_ERR;
+  return sent_ ? sent_->status : IBV_WC_WR_FLUSH_ERR;
+}
+
+void RawQueue::poll() {
+  ibv_wc completion{};
+  while (cq_->poll({&completion, 1}) == 1) {
+    (completion.wr_id == kReceive ? received_ : sent_) = completion;
+  }
+}
+
+void RawQueue::post_receive() {
+  received_.reset();
+  const auto buffer = messages_->piece(1, protocol::kMaxMessage);
+  ibv_sge segment{reinterpret_cast<std::uintptr_t>(buffer.data()),
+                  static_cast<std::uint32_t>(buffer.size()), messages_->lkey()};
+  ibv_recv_wr work{};
+  work.wr_id = kReceive;
+  work.sg_list = &segment;
+  work.num_sge = 1;
+  if (connection_->queue_pair().post_receive(work) != 0) throw Error("a receive cannot be posted");
+}
+
+std::optional<Received> RawQueue::request(protocol::MessageType type, std::uint64_t tag,
+                                          std::span<const std::byte> payload) {
+  const auto buffer = messages_->piece(0, protocol::kMaxMessage);
+  std::copy(payload.begin(), payload.end(), buffer.begin() + protocol::kHeaderSize);
+  const std::size_t size =
+      protocol::finish_message(buffer, {type, false, protocol::Status::ok, tag}, payload.size());
+  ibv_sge segment{reinterpret_cast<std::uintptr_t>(buffer.data()), static_cast<std::uint32_t>(size),
+                  messages_->lkey()};
+  ibv_send_wr work{};
+  work.opcode = IBV_WR_SEND;
+  work.send_flags = IBV_SEND_SIGNALED;
+  work.sg_list = &segment;
+  work.num_sge = 1;
+  if (post(work) != IBV_WC_SUCCESS) return std::nullopt;
+  waiter_.until("an answer on an I/O queue", [this] {
+    poll();
+    return received_ || disconnected_;
+  });
+  if (!received_ || received_->status != IBV_WC_SUCCESS) return std::nullopt;
+  const auto message = protocol::decode_message(
+      messages_->piece(1, protocol::kMaxMessage).first(received_->byte_len));
+  if (!message) throw Error("what came on an I/O queue is no message");
+  Received copy{message->header, {message->payload.begin(), message->payload.end()}};
+  post_receive();
+  return copy;
 }
 
 ibv_wc_status RawQueue::read(std::uint64_t address, std::uint32_t rkey, std::size_t size) {

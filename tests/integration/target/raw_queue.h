@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/cm/connection.h"
+#include "common/protocol/io_messages.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/private_data.h"
 #include "common/verbs/completion_channel.h"
@@ -14,6 +15,7 @@
 #include "common/verbs/protection_domain.h"
 #include "common/verbs/registered_buffer.h"
 #include "event_waiter.h"
+#include "raw_initiator.h"
 
 namespace rdmablk::testing {
 
@@ -51,6 +53,11 @@ class RawQueue final : private cm::EventHandler {
   /// WRITEs `size` bytes from the start of the buffer; acknowledged as the transport does it.
   ibv_wc_status write(std::uint64_t address, std::uint32_t rkey, std::size_t size);
 
+  /// Sends a request and gives the message that comes next; nothing when the target ends the queue.
+  /// @param payload less than a message.
+  std::optional<Received> request(protocol::MessageType type, std::uint64_t tag,
+                                  std::span<const std::byte> payload);
+
   /// READs the chunk table of an attachment. Throws Error when that fails.
   std::vector<protocol::ChunkEntry> read_table(const protocol::ChunkTable& table);
 
@@ -59,6 +66,9 @@ class RawQueue final : private cm::EventHandler {
  private:
   void set_up();
   void on_event(cm::Connection& connection, const cm::Event& event) override;
+  void post_receive();
+  void poll();
+  ibv_wc_status post(ibv_send_wr& work);
   ibv_wc_status perform(ibv_wr_opcode opcode, std::uint64_t address, std::uint32_t rkey,
                         std::size_t size);
 
@@ -66,9 +76,12 @@ class RawQueue final : private cm::EventHandler {
   std::vector<std::byte> private_data_;
   std::optional<verbs::ProtectionDomain> pd_;
   std::optional<verbs::RegisteredBuffer> buffer_;
+  std::optional<verbs::RegisteredBuffer> messages_;  // the one that is sent, the one that comes
   std::optional<verbs::CompletionChannel> events_;
   std::optional<verbs::CompletionQueue> cq_;
   std::unique_ptr<cm::Connection> connection_;
+  std::optional<ibv_wc> sent_;
+  std::optional<ibv_wc> received_;
   std::optional<protocol::QueueRefusal> refusal_;
   bool established_ = false;
   bool disconnected_ = false;

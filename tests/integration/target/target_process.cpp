@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,6 +88,11 @@ bool TargetProcess::read_log() {
   const ssize_t size = ::read(output_.get(), buffer.data(), buffer.size());
   if (size > 0) log_.append(buffer.data(), static_cast<std::size_t>(size));
   return size > 0 || (size < 0 && errno == EINTR);
+}
+
+void TargetProcess::limit_file_size(std::uint64_t size) const {
+  const rlimit limit{size, RLIM_INFINITY};
+  EXPECT_EQ(::prlimit(pid_, RLIMIT_FSIZE, &limit, nullptr), 0);
 }
 
 void TargetProcess::terminate() const {

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ class TargetProcess {
 
   /// Processor time that it has used: user and system.
   std::chrono::milliseconds cpu_time() const;
+
+  /// Lets it write to no file behind a size from now on.
+  void limit_file_size(std::uint64_t size) const;
 
   /// Sends SIGTERM.
   void terminate() const;

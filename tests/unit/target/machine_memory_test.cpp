@@ -39,6 +39,14 @@ TEST(MachineMemoryTest, RefusesExportsThatTogetherAreTooLarge) {
               AllOf(HasSubstr("9 GiB"), HasSubstr("8 GiB"), HasSubstr("free")));
 }
 
+TEST(MachineMemoryTest, CountsResidentFilesByTheirSize) {
+  auto specs = parse_export_specs({"a=file:/a.img,resident", "b=file:/b.img"});
+  for (ExportSpec& spec : specs) spec.size = 9 * kGiB;
+  EXPECT_THAT(error_of<Error>([&] { check_memory(specs, kMachine); }), HasSubstr("'a'"));
+  specs[0].size = 8 * kGiB;
+  EXPECT_NO_THROW(check_memory(specs, kMachine));
+}
+
 TEST(MachineMemoryTest, HugePagesComeOutOfTheirOwnPool) {
   EXPECT_EQ(check({"a=memory:12G,huge=2M", "b=memory:4G"}), "");
 }

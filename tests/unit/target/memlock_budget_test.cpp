@@ -24,6 +24,13 @@ TEST(MemlockBudgetTest, CountsEveryRegistration) {
   EXPECT_EQ(pinned_bytes(writable, 3), kSessions + 6 * (10 * kMiB + kTable));
 }
 
+TEST(MemlockBudgetTest, CountsResidentFilesByTheirSize) {
+  auto specs = parse_export_specs(
+      {"a=file:/a.img,resident", "b=file:/b.img,resident,readonly", "c=file:/c.img"});
+  for (ExportSpec& spec : specs) spec.size = 10 * kMiB;
+  EXPECT_EQ(pinned_bytes(specs, 1), kSessions + 3 * (10 * kMiB + kTable));
+}
+
 TEST(MemlockBudgetTest, CountsWholePages) {
   EXPECT_EQ(pinned_bytes(parse_export_specs({"a=memory:512,readonly"}), 1),
             kSessions + 4096 + kTable);

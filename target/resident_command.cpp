@@ -1,0 +1,78 @@
+#include "target/resident_command.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/memory_mapping.h"
+
+namespace rdmablk::target {
+
+ResidentCommand::ResidentCommand(const ResidentCommandContext& context, ResidentCommandOwner& owner,
+                                 unsigned number, std::span<std::byte> buffer)
+    : context_(context), owner_(owner), number_(number), buffer_(buffer) {}
+
+void ResidentCommand::begin(const protocol::IoCommand& flush) noexcept {
+  command_ = flush;
+  ranges_ = 0;
+  position_ = end_ = 0;
+  flushing_ = false;
+  next_piece();
+}
+
+/// Goes on with the current range, or with the next one.
+void ResidentCommand::next_piece() noexcept {
+  if (position_ == end_) {
+    if (ranges_ == command_.range_count()) return flush();
+    const std::uint64_t block = context_.store.file().alignment();
+    const protocol::Range range = command_.range(ranges_++);
+    position_ = range.offset & ~(block - 1);
+    end_ = round_up(range.offset + range.length, block);
+  }
+  hold_.begin = position_;
+  hold_.end = std::min<std::uint64_t>(end_, position_ + buffer_.size());
+  if (context_.store.ranges().acquire(hold_)) locked();
+}
+
+void ResidentCommand::on_granted() noexcept {
+  context_.thread.is_current() ? locked() : context_.thread.post(turn_);
+}
+
+void ResidentCommand::locked() noexcept {
+  TransferPlan plan;
+  plan.kind = RingOperation::Kind::write;
+  plan.file = context_.store.number();
+  plan.buffer = context_.buffers;
+  plan.data = buffer_.data();
+  plan.length = hold_.end - hold_.begin;
+  plan.offset = hold_.begin;
+  plan.alignment = context_.store.file().alignment();
+  std::memcpy(plan.data, context_.memory.data() + plan.offset, plan.length);
+  context_.writer.begin();
+  data_.start(context_.thread.ring(), plan);
+}
+
+void ResidentCommand::on_written(int error) noexcept {
+  context_.store.ranges().release(hold_);
+  if (error == 0) context_.writer.acknowledge();
+  context_.writer.end();
+  if (error != 0) return owner_.on_done(*this, error);
+  position_ = hold_.end;
+  next_piece();
+}
+
+void ResidentCommand::flush() noexcept {
+  if (command_.has_more()) return owner_.on_done(*this, 0);
+  flushing_ = true;
+  context_.store.flushes().flush(flush_, &context_.writer, context_.thread.ring());
+}
+
+void ResidentCommand::on_flushed(int error) noexcept {
+  error_ = error;
+  context_.thread.is_current() ? owner_.on_done(*this, error) : context_.thread.post(turn_);
+}
+
+void ResidentCommand::on_turn() noexcept {
+  flushing_ ? owner_.on_done(*this, error_) : locked();
+}
+
+}  // namespace rdmablk::target

@@ -1,0 +1,56 @@
+#include "target/settlement.h"
+
+#include <fmt/format.h>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/post.hpp>
+#include <system_error>
+#include <thread>
+
+#include "common/signals.h"
+
+namespace rdmablk::target {
+
+std::vector<const Export*> settle(std::span<const std::unique_ptr<Export>> exports,
+                                  asio::io_context& io) {
+  std::vector<const Export*> unsettled;
+  std::size_t waiting = 0;
+  std::vector<std::jthread> threads;
+  for (const auto& resident : exports) {
+    if (resident->resident() == nullptr) continue;
+    ++waiting;
+    const auto work_on = [&io, &unsettled, &waiting, one = resident.get()] {
+      const bool settled = one->resident()->settle();
+      asio::post(io, [&unsettled, &waiting, one, settled] {
+        if (!settled) unsettled.push_back(one);
+        --waiting;
+      });
+    };
+    const SignalsBlocked blocked;  // they are for the thread that controls
+    try {
+      threads.emplace_back(work_on);
+    } catch (const std::system_error& /*error*/) {
+      work_on();
+    }
+  }
+  const auto work = asio::make_work_guard(io);
+  while (waiting > 0) {
+    io.restart();
+    io.run_one();
+  }
+  return unsettled;
+}
+
+std::string describe_unsettled(std::span<const Export* const> exports) {
+  std::string text;
+  for (const Export* const one : exports) {
+    text += fmt::format("{}export '{}' ({})", text.empty() ? "" : ", ", one->spec().name,
+                        one->store()->file().path());
+  }
+  return fmt::format(
+      "data is lost: not everything that was written to {} has reached the file, the log says why; "
+      "remove the cause and check what the file holds (fsck) before it is used again",
+      text);
+}
+
+}  // namespace rdmablk::target

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <asio/io_context.hpp>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "target/export.h"
+
+namespace rdmablk::target {
+
+/// Writes back, at the end, what resident exports hold in memory alone: all at a time, while the
+/// event loop goes on. When no session and no queue is left.
+/// @param io a stopped event loop of the calling thread; somebody else may stop it meanwhile.
+/// @return the exports whose files do not hold everything.
+std::vector<const Export*> settle(std::span<const std::unique_ptr<Export>> exports,
+                                  asio::io_context& io);
+
+/// What to tell the administrator about them, in one line.
+std::string describe_unsettled(std::span<const Export* const> exports);
+
+}  // namespace rdmablk::target
