@@ -42,7 +42,7 @@ foreach(backing direct buffered resident)
   # A resident export reads and writes memory, which does not fail.
   set(cases failed_fsync innocent bad_ranges full_file_system)
   if(backing STREQUAL "resident")
-    set(cases failed_fsync innocent full_resident)
+    set(cases failed_fsync innocent left_behind full_resident)
   else()
     rdmablk_add_fault_test(vm_dm_faults/${backing} SCRIPT vm_dm_faults DEVICES rxe
       ENVIRONMENT RDMABLK_TEST_BACKING=${backing})

@@ -126,6 +126,26 @@ test_innocent() {
   end
 }
 
+# A resident export: what a mount wrote and did not flush is written back when the target ends, whether the
+# mount is still there, has gone, or was killed; the disk has it for good then.
+test_left_behind() {
+  local ending daemon
+  for ending in mounted unmounted killed; do
+    export_disk
+    write_at "$image" 1000001 "$ending"
+    daemon=$(daemon_of "$image")
+    case $ending in
+      unmounted) unmount_export "$image" ;;
+      killed) kill -KILL "$daemon" ;;
+    esac
+    stop_target
+    power_cut
+    expect_equal "on the disk" "$ending" "$(read_at "$medium" 1000001 ${#ending})"
+    [[ $ending == unmounted ]] || umount --lazy "$image"
+    wait_for_exit "$daemon" 30 || kill -KILL "$daemon"
+  done
+}
+
 # A sparse export larger than the file system that it lies on.
 test_full_file_system() {
   local full=$scratch/full
