@@ -1,0 +1,60 @@
+# Tests of what happens to file exports when processes are killed, the power is cut, and disks fail.
+
+# rdmablk_add_fault_test(NAME SCRIPT script [ARGUMENTS argument...] [ENVIRONMENT NAME=VALUE...]
+#                        [DEVICES soft|rxe|siw...] [LABELS label] [TIMEOUT seconds])
+#
+# Runs SCRIPT.sh on each of the devices, the software device when none is named. The label is quick on
+# the software device and vm on the others, or LABELS on all.
+function(rdmablk_add_fault_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "SCRIPT;LABELS;TIMEOUT" "ARGUMENTS;ENVIRONMENT;DEVICES")
+  if(NOT test_DEVICES)
+    set(test_DEVICES soft)
+  endif()
+  if(NOT test_TIMEOUT)
+    set(test_TIMEOUT 120)
+  endif()
+  set(command env ${test_ENVIRONMENT} ${CMAKE_CURRENT_SOURCE_DIR}/${test_SCRIPT}.sh ${test_ARGUMENTS})
+  foreach(device ${test_DEVICES})
+    set(labels ${test_LABELS})
+    if(device STREQUAL soft)
+      if(NOT labels)
+        set(labels quick)
+      endif()
+      add_test(NAME e2e/soft/${name} COMMAND ${command})
+      set_tests_properties(e2e/soft/${name} PROPERTIES
+        LABELS "${labels}" TIMEOUT ${test_TIMEOUT} SKIP_RETURN_CODE 77
+        ENVIRONMENT "RDMABLK_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};RDMABLK_BUILD_DIR=${PROJECT_BINARY_DIR};RDMABLK_TEST_RUNNER=${PROJECT_SOURCE_DIR}/scripts/soft-device")
+    else()
+      rdmablk_add_vm_test(NAME e2e/${device}/${name} DEVICE ${device} TIMEOUT ${test_TIMEOUT}
+        LABELS ${labels}
+        COMMAND env RDMABLK_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${command})
+    endif()
+  endforeach()
+endfunction()
+
+foreach(backing direct buffered resident)
+  set(with_backing DEVICES soft rxe ENVIRONMENT RDMABLK_TEST_BACKING=${backing})
+
+  rdmablk_add_fault_test(remote_crash/${backing} SCRIPT remote_crash TIMEOUT 300 ${with_backing})
+  rdmablk_add_fault_test(remote_crash_often/${backing} SCRIPT remote_crash LABELS long TIMEOUT 3000
+    ENVIRONMENT RDMABLK_TEST_BACKING=${backing} ROUNDS=50)
+
+  # A resident export reads and writes memory, which does not fail.
+  set(cases failed_fsync innocent bad_ranges full_file_system)
+  if(backing STREQUAL "resident")
+    set(cases failed_fsync innocent left_behind full_resident)
+  else()
+    rdmablk_add_fault_test(vm_dm_faults/${backing} SCRIPT vm_dm_faults DEVICES rxe
+      ENVIRONMENT RDMABLK_TEST_BACKING=${backing})
+  endif()
+  if(backing STREQUAL "buffered") # the disk has short writes for no others
+    list(APPEND cases short)
+  endif()
+  foreach(case ${cases})
+    rdmablk_add_fault_test(remote_faults/${case}/${backing} SCRIPT remote_faults ARGUMENTS ${case}
+      ${with_backing})
+  endforeach()
+
+  rdmablk_add_fault_test(vm_log_writes/${backing} SCRIPT vm_log_writes DEVICES rxe
+    ENVIRONMENT RDMABLK_TEST_BACKING=${backing})
+endforeach()
