@@ -100,6 +100,7 @@ void Server::make_exports(const Options& options, std::span<ibv_context* const> 
 }
 
 void Server::run() {
+  signals_.emplace(io_, SIGTERM, SIGINT, SIGHUP);
   wait_for_signal();
   listen();
   for (const auto& exported : exports_) {
@@ -144,7 +145,7 @@ void Server::listen() {
 }
 
 void Server::wait_for_signal() {
-  signals_.async_wait([this](const asio::error_code& error, int signal) {
+  signals_->async_wait([this](const asio::error_code& error, int signal) {
     if (error) return;
     wait_for_signal();
     if (settling_) {

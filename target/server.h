@@ -76,7 +76,7 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   std::uint32_t last_session_ = 0;
   bool stopping_ = false;
   bool settling_ = false;
-  asio::signal_set signals_{io_, SIGTERM, SIGINT, SIGHUP};
+  std::optional<asio::signal_set> signals_;  ///< until it serves, signals end the process
   asio::steady_timer goodbye_{io_};
   Listeners listeners_;
   std::map<std::uint32_t, std::unique_ptr<Session>> sessions_;
