@@ -22,6 +22,10 @@ class DaemonMarker {
   UniqueFd socket_;
 };
 
+/// How long a daemon may take to end once its mount is gone: it has the target flush what was
+/// written and not synced.
+inline constexpr std::chrono::seconds kDaemonEndTime{40};
+
 /// The other side: a process that holds the marker of a mount.
 class MountDaemon {
  public:

@@ -23,10 +23,6 @@ using initiator::Operation;
 /// How long a worker that stops waits for what is in flight.
 constexpr std::chrono::seconds kDrainTime{2};
 
-/// How long it waits for its last flush, and after how long it says so.
-constexpr std::chrono::seconds kFlushTime{30};
-constexpr std::chrono::seconds kLongFlush{2};
-
 // libfuse's operations get the session's user data, which all workers share.
 thread_local Worker* current_worker = nullptr;
 
@@ -176,11 +172,7 @@ bool Worker::complete() noexcept {
   bool any = false;
   while (const std::size_t count = queue_->poll(done)) {
     for (initiator::Request* const request : std::span(done).first(count)) {
-      if (request == &last_flush_) {
-        last_flush_ended_ = true;
-      } else {
-        answer(static_cast<Slot&>(*request));
-      }
+      if (!last_flush_.takes(*request)) answer(static_cast<Slot&>(*request));
     }
     any = true;
     if (std::exchange(has_more_to_seek_, false)) queue_->kick();
@@ -275,23 +267,14 @@ void Worker::drain() noexcept {
   if (flushes_at_end_) flush_last();
 }
 
-/// What was written and never flushed shall be kept, too.
 void Worker::flush_last() noexcept {
-  last_flush_.operation = Operation::flush;
-  queue_->submit(last_flush_);
-  queue_->kick();
-  const auto ended = [this] { return last_flush_ended_; };
-  if (!complete_within(kLongFlush, ended)) {
+  last_flush_.submit(*queue_);
+  const auto ended = [this] { return last_flush_.has_ended(); };
+  if (!complete_within(LastFlush::kLong, ended)) {
     spdlog::info("waiting for the target to flush what was written");
-    complete_within(kFlushTime - kLongFlush, ended);
+    complete_within(LastFlush::kTime - LastFlush::kLong, ended);
   }
-  if (!last_flush_ended_) {
-    spdlog::warn("the last flush did not end within {} s; what was not synced may be lost",
-                 kFlushTime.count());
-  } else if (last_flush_.error != 0) {
-    spdlog::warn("the last flush failed: {}; what was not synced may be lost",
-                 errno_text(last_flush_.error));
-  }
+  last_flush_.report();
 }
 
 /// Answers what is still in flight; its slots stay taken, as the queue holds on to them.

@@ -9,6 +9,7 @@
 
 #include "common/unique_fd.h"
 #include "fuse/fuse_session.h"
+#include "fuse/last_flush.h"
 #include "fuse/slot_pool.h"
 #include "fuse/stop_event.h"
 #include "fuse/watch.h"
@@ -98,8 +99,7 @@ class Worker {
   std::uint64_t taken_bytes_ = 0;  ///< of the requests that were taken in one go
   bool has_more_to_seek_ = false;  ///< a seek was submitted again
   bool flushes_at_end_;            ///< flushing has something to do
-  initiator::Request last_flush_;  ///< when it ends
-  bool last_flush_ended_ = false;
+  LastFlush last_flush_;
 };
 
 }  // namespace rdmablk::fuse

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/protocol/header.h"
 #include "common/verbs/memory_region.h"
 #include "fuse/slot.h"
 
@@ -11,8 +12,11 @@ namespace rdmablk::fuse {
 
 namespace {
 
-/// What a session locks besides the slots: the zeroes it writes, messages, the queues themselves.
+/// What a session locks besides: the zeroes it writes, its own messages, the queues themselves.
 constexpr std::uint64_t kSessionMemory = std::uint64_t{2} << 20U;
+
+/// A slot, and its command to the target and the reply, which exports with a file have.
+constexpr std::uint64_t kMemoryPerSlot = kSlotSize + 2 * protocol::kMaxMessage;
 
 constexpr unsigned kMostDefaultWorkers = 4;
 
@@ -25,15 +29,15 @@ unsigned default_workers() {
 }
 
 std::uint64_t slot_memory(const WorkerPlan& plan) {
-  return plan.slots() * kSlotSize;
+  return plan.slots() * kMemoryPerSlot;
 }
 
 WorkerPlan fit_to_memlock(const WorkerPlan& wanted, std::uint64_t limit) {
-  const std::uint64_t room = limit > kSessionMemory ? (limit - kSessionMemory) / kSlotSize : 0;
+  const std::uint64_t room = limit > kSessionMemory ? (limit - kSessionMemory) / kMemoryPerSlot : 0;
   if (room >= wanted.slots()) return wanted;
   if (room < kMinSlots) {
     throw verbs::MemlockError("register buffers for the mount",
-                              kSessionMemory + kMinSlots * kSlotSize);
+                              kSessionMemory + kMinSlots * kMemoryPerSlot);
   }
   WorkerPlan plan;
   plan.workers = static_cast<unsigned>(std::min<std::uint64_t>(wanted.workers, room / kMinSlots));

@@ -23,7 +23,7 @@ inline constexpr std::uint64_t kMinSlots = 4;
 /// requests a second.
 unsigned default_workers();
 
-/// The memory that the slots of a plan need, in bytes.
+/// The memory that the slots of a plan need, and the messages about them, in bytes.
 std::uint64_t slot_memory(const WorkerPlan& plan);
 
 /// Shrinks a plan to what may be locked.

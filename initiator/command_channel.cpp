@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -124,7 +125,10 @@ int CommandChannel::post_receive(unsigned number) noexcept {
 
 const char* CommandChannel::complete(const ibv_wc& completion, CommandHandler& handler) noexcept {
   const auto number = static_cast<unsigned>(completion.wr_id & ~(kOwned | kReceive));
-  if ((completion.wr_id & kReceive) != 0) return receive(number, completion.byte_len, handler);
+  if ((completion.wr_id & kReceive) != 0) {
+    // The length of what is no message is not that of anything in the buffer.
+    return receive(number, verbs::has_message(completion) ? completion.byte_len : 0, handler);
+  }
   slots_[number].is_sending = false;
   if (is_free(number)) handler.on_free(number);
   return nullptr;
@@ -132,7 +136,8 @@ const char* CommandChannel::complete(const ibv_wc& completion, CommandHandler& h
 
 const char* CommandChannel::receive(unsigned number, std::size_t size,
                                     CommandHandler& handler) noexcept {
-  const auto message = protocol::decode_message(receive_buffer(number).first(size));
+  const auto message = protocol::decode_message(
+      receive_buffer(number).first(std::min<std::size_t>(size, kMaxMessage)));
   if (!message) return "the target sent something that is no message";
   const protocol::Header& header = message->header;
   const bool is_expected = header.is_reply && header.tag < slots_.size() &&

@@ -90,10 +90,12 @@ void CommandChannel::complete(const ibv_wc& completion, CommandHandler& handler)
   if (completion.status != IBV_WC_SUCCESS) {
     const bool flushed = completion.status == IBV_WC_WR_FLUSH_ERR;
     break_off(flushed ? "disconnected" : verbs::describe(completion), handler);
-  } else if ((completion.wr_id & kReceive) != 0) {
-    receive(static_cast<unsigned>(completion.wr_id & ~kReceive), completion.byte_len, handler);
-  } else {
+  } else if ((completion.wr_id & kReceive) == 0) {
     sent(static_cast<unsigned>(completion.wr_id), handler);
+  } else if (!verbs::has_message(completion)) {
+    violate("an immediate value came on an I/O queue in place of a message", handler);
+  } else {
+    receive(static_cast<unsigned>(completion.wr_id & ~kReceive), completion.byte_len, handler);
   }
 }
 

@@ -7,10 +7,15 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/memory_mapping.h"
+
 namespace rdmablk::target {
 namespace {
 
 using protocol::MessageType;
+
+/// The most that is zeroed by one call: it cannot be cancelled, and more may follow.
+constexpr std::uint64_t kMaxAllocation = std::uint64_t{256} << 20;
 
 /// fallocate(2) cannot do it here, so something else has to.
 bool is_unsupported(int error) {
@@ -173,17 +178,20 @@ void FileCommand::on_transferred(int error) noexcept {
   }
 }
 
-/// Goes on zeroing: whole blocks by fallocate(2) where it can, the rest by writing.
+/// Goes on zeroing: whole blocks by fallocate(2) where it can, the rest by writing. Blocks also of
+/// a file that takes any byte: a disk refuses less, as it refuses what it cannot do at all.
 void FileCommand::zero_next() noexcept {
   const std::uint64_t end = request_.offset + request_.length;
   if (zeroed_ == end) return finish(0);
-  const std::uint64_t blocks_begin = up(zeroed_);
-  const std::uint64_t blocks_end = down(end);
+  if (context_.abandoned) return finish(ECANCELED);
+  const std::uint64_t block = context_.store.file().block_size();
+  const std::uint64_t blocks_begin = round_up(zeroed_, block);
+  const std::uint64_t blocks_end = end - end % block;
   if (!can_allocate() || blocks_begin >= blocks_end) {
     return write_zeroes(std::min<std::uint64_t>(end, down(zeroed_) + down(slot_.size())));
   }
   if (zeroed_ < blocks_begin) return write_zeroes(blocks_begin);
-  allocate(blocks_end - zeroed_);
+  allocate(std::min(blocks_end - zeroed_, kMaxAllocation));
 }
 
 void FileCommand::write_zeroes(std::uint64_t end) noexcept {
@@ -222,6 +230,7 @@ void FileCommand::on_allocated(int result) noexcept {
 }
 
 void FileCommand::flush() noexcept {
+  if (context_.writer == nullptr) return done(0);  // it has written nothing
   stage_ = Stage::flushing;
   context_.store.flushes().flush(flush_, context_.writer, context_.thread.ring());
 }

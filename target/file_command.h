@@ -21,6 +21,7 @@ struct FileCommandContext {
   IoThread& blocking;                         ///< for system calls that block
   unsigned slots = RingOperation::kNoBuffer;  ///< the registered buffer that the slots lie in
   unsigned edges = RingOperation::kNoBuffer;  ///< that the edges lie in
+  bool abandoned = false;                     ///< nobody waits for what is under way any more
 };
 
 /// Is told when a command has ended. On the queue's thread.

@@ -21,6 +21,7 @@ class FileQueue final : public ServedQueue, public FileCommandOwner {
  private:
   void prepare() noexcept override;
   void clean_up() noexcept override;
+  void abandon() noexcept override { command_context_.abandoned = true; }
   protocol::QueueReply describe() const noexcept override;
   const char* begin(unsigned slot, protocol::MessageType type,
                     const protocol::IoCommand& command) noexcept override;

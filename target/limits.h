@@ -15,6 +15,9 @@ struct Limits {
   std::size_t handshakes = 128;  ///< sessions that have not said HELLO yet
   std::size_t attachments = 64;  ///< of a session
 
+  /// I/O queues of a session that are connected: each takes a queue pair of the device.
+  std::size_t session_queues = 512;
+
   std::uint16_t queues = kMaxQueues;              ///< of an attachment
   std::uint32_t depth = 4096;                     ///< requests in flight on a queue
   std::uint32_t max_io = std::uint32_t{1} << 26;  ///< bytes of a request

@@ -74,8 +74,8 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->type_name("SIZE")
       ->capture_default_str();
   app.add_option("--slot-memory", arguments.slot_memory,
-                 "Memory that the I/O queues of all file exports may use: slots times their size "
-                 "for each")
+                 "Memory that the I/O queues of all file exports may use: for each, slots times "
+                 "their size and that of the messages")
       ->type_name("SIZE")
       ->capture_default_str();
   app.add_flag("--show-paths", arguments.show_paths,

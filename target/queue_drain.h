@@ -21,6 +21,9 @@ class QueueDrain {
   /// Closes a queue, and destroys it when it is through.
   void add(std::unique_ptr<IoQueue> queue);
 
+  /// @param then called when it is destroyed, maybe from within.
+  void add(std::unique_ptr<IoQueue> queue, std::function<void()> then);
+
   /// Closes several. @param then called when all are destroyed; from within when there is none.
   void add_all(std::vector<std::unique_ptr<IoQueue>> queues, std::function<void()> then);
 
@@ -28,8 +31,6 @@ class QueueDrain {
   std::size_t size() const noexcept { return queues_.size(); }
 
  private:
-  void add(std::unique_ptr<IoQueue> queue, std::function<void()> then);
-
   std::map<const IoQueue*, std::unique_ptr<IoQueue>> queues_;
 };
 

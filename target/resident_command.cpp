@@ -1,6 +1,7 @@
 #include "target/resident_command.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "common/memory_mapping.h"
@@ -19,8 +20,10 @@ void ResidentCommand::begin(const protocol::IoCommand& flush) noexcept {
   next_piece();
 }
 
-/// Goes on with the current range, or with the next one.
+/// Goes on with the current range, or with the next one. What an abandoned flush leaves out is
+/// found by comparing.
 void ResidentCommand::next_piece() noexcept {
+  if (context_.abandoned) return owner_.on_done(*this, ECANCELED);
   if (position_ == end_) {
     if (ranges_ == command_.range_count()) return flush();
     const std::uint64_t block = context_.store.file().alignment();

@@ -20,6 +20,7 @@ struct ResidentCommandContext {
   Writer& writer;
   IoThread& thread;                             ///< that serves the queue
   unsigned buffers = RingOperation::kNoBuffer;  ///< the registered buffer that theirs lie in
+  bool abandoned = false;                       ///< nobody waits for what is under way any more
 };
 
 /// Is told when a command has ended. On the queue's thread.

@@ -22,6 +22,7 @@ class ResidentQueue final : public ServedQueue, public ResidentCommandOwner {
  private:
   void prepare() noexcept override;
   void clean_up() noexcept override;
+  void abandon() noexcept override { command_context_.abandoned = true; }
   protocol::QueueReply describe() const noexcept override;
   const char* begin(unsigned slot, protocol::MessageType type,
                     const protocol::IoCommand& command) noexcept override;

@@ -24,7 +24,7 @@ std::vector<int> files_of(const FileStore& store) {
 
 ResidentStore::Background::Background(FileStore& store, std::span<const std::byte> memory,
                                       ReconciliationOwner& owner)
-    : thread(store.number(), files_of(store), "file"), run(store, memory, thread, owner) {}
+    : run(store, memory, thread, owner), thread(store.number(), files_of(store), "file") {}
 
 ResidentStore::ResidentStore(std::string name, FileStore& store, std::span<std::byte> memory)
     : name_(std::move(name)), store_(store), memory_(memory) {

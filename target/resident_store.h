@@ -53,8 +53,8 @@ class ResidentStore final : private ReconciliationOwner {
   struct Background {
     Background(FileStore& store, std::span<const std::byte> memory, ReconciliationOwner& owner);
 
-    IoThread thread;
     Reconciliation run;
+    IoThread thread;  // ends first: it is still in a run when that says that it has ended
   };
   class Start final : public IoTask {
    public:

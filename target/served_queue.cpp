@@ -53,12 +53,14 @@ void ServedQueue::start() noexcept {
 
 void ServedQueue::stop() noexcept {
   stopping_ = true;
+  abandon();
   context_.thread.ring().unwatch(*this);
   if (busy_ == 0) context_.thread.post(finish_);
 }
 
 /// The last thing that the I/O thread does for the queue.
 void ServedQueue::finish() noexcept {
+  if (posts_) return context_.thread.post(finish_);  // the thread still has that to do
   clean_up();
   asio::post(context_.io, [this] { closed(); });
 }

@@ -54,6 +54,9 @@ class ServedQueue : public IoQueue, private CommandHandler, private ReadableHand
   virtual void prepare() noexcept = 0;
   virtual void clean_up() noexcept = 0;
 
+  /// The peer is gone: what takes several steps may end after the next, with an error.
+  virtual void abandon() noexcept = 0;
+
   /// What QUEUE is answered.
   virtual protocol::QueueReply describe() const noexcept = 0;
 

@@ -166,14 +166,21 @@ std::optional<protocol::QueueRefusal> Session::connect_queue(
   }
   const auto admission = protocol_.admit(request);
   if (const auto* refusal = std::get_if<protocol::QueueRefusal>(&admission)) return *refusal;
+  if (queues_.size() >= environment_.limits.session_queues) {
+    protocol_.release(request.attachment, request.queue);
+    return protocol::QueueRefusal{Status::limit,
+                                  fmt::format("the session has {} I/O queues", queues_.size())};
+  }
   const Attachment& attachment = *std::get<const Attachment*>(admission);
   std::unique_ptr<IoQueue> queue;
   try {
     queue = make_queue(connection, attachment, request.queue);
     queue->accept();
   } catch (...) {
-    if (queue) environment_.drain.add(std::move(queue));
-    protocol_.release(request.attachment, request.queue);
+    const auto release = lifetime_.guard([this, key = QueueKey{request.attachment, request.queue}] {
+      protocol_.release(key.first, key.second);
+    });
+    queue ? environment_.drain.add(std::move(queue), release) : release();
     throw;
   }
   spdlog::debug("session {}: I/O queue {} of '{}' connected from {}", id_, request.queue,
@@ -202,8 +209,10 @@ void Session::on_queue_over(IoQueue& queue, const std::string& reason) {
   const QueueKey key{queue.attachment(), queue.number()};
   spdlog::debug("session {}: I/O queue {} of attachment {:#x} ended: {}", id_, key.second,
                 key.first, reason);
-  environment_.drain.add(std::move(queues_.extract(key).mapped()));
-  protocol_.release(key.first, key.second);
+  // What it takes is taken until it is gone: only then may another one come in its place.
+  environment_.drain.add(std::move(queues_.extract(key).mapped()), lifetime_.guard([this, key] {
+    protocol_.release(key.first, key.second);
+  }));
 }
 
 void Session::on_queue_violation(IoQueue& /*queue*/, const std::string& reason) {

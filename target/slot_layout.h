@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "common/memory_mapping.h"
+#include "common/protocol/header.h"
 
 namespace rdmablk::target {
 
@@ -27,7 +28,11 @@ struct SlotLayout {
   std::size_t edge_bytes() const noexcept {
     return alignment > 1 ? 2 * std::size_t{alignment} * count : 0;
   }
-  std::size_t bytes() const noexcept { return slot_bytes() + edge_bytes(); }
+  /// Of the messages: a request and a reply a slot. With small slots they are the larger part.
+  std::size_t message_bytes() const noexcept {
+    return 2 * std::size_t{protocol::kMaxMessage} * count;
+  }
+  std::size_t bytes() const noexcept { return slot_bytes() + edge_bytes() + message_bytes(); }
 };
 
 }  // namespace rdmablk::target

@@ -87,9 +87,12 @@ std::optional<IoCommand> IoCommand::decode(MessageType type, std::span<const std
     return good ? std::optional(command) : std::nullopt;
   }
   if (command.ranges_.size() != std::uint64_t{request.count} * Range::kSize) return std::nullopt;
+  std::uint64_t end = 0;  // of the ranges before
   for (std::size_t i = 0; i < command.range_count(); ++i) {
     const Range range = command.range(i);
+    if (range.offset < end) return std::nullopt;
     if (!is_within(range.offset, range.length, export_size)) return std::nullopt;
+    end = range.offset + range.length;
   }
   return command;
 }

@@ -68,7 +68,8 @@ class IoCommand {
   static constexpr std::size_t kMaxRanges =
       (kMaxMessage - kHeaderSize - sizeof(IoRequest)) / Range::kSize;
 
-  /// Checks what a peer sent against the export's size: ranges lie within it, flags are known.
+  /// Checks what a peer sent against the export's size: ranges lie within it, flags are known. The
+  /// ranges of a FLUSH ascend and do not overlap: so no message asks for more than the export once.
   static std::optional<IoCommand> decode(MessageType type, std::span<const std::byte> payload,
                                          std::uint64_t export_size);
 

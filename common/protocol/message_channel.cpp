@@ -108,7 +108,9 @@ void MessageChannel::complete(const ibv_wc& completion, MessageHandler& handler)
     return;
   }
   if ((completion.wr_id & kReceive) != 0) {
-    arrived_.push_back({static_cast<unsigned>(completion.wr_id & ~kReceive), completion.byte_len});
+    // What is no message is told when its turn comes.
+    arrived_.push_back({static_cast<unsigned>(completion.wr_id & ~kReceive),
+                        verbs::has_message(completion) ? completion.byte_len : 0});
   } else {
     sending_[completion.wr_id] = false;
   }

@@ -39,6 +39,13 @@ class CompletionQueue {
   std::unique_ptr<ibv_cq, Destroy> cq_;
 };
 
+/// Whether a receive that succeeded took a SEND, whose bytes are in its buffer. An RDMA WRITE with
+/// an immediate value takes a receive as well, and leaves its buffer as it was; its length is then
+/// that of what was written elsewhere.
+inline bool has_message(const ibv_wc& completion) noexcept {
+  return completion.opcode == IBV_WC_RECV;
+}
+
 /// One line about a failed completion: what the device says of its status.
 std::string describe(const ibv_wc& completion);
 

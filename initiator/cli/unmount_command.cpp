@@ -13,8 +13,20 @@
 namespace rdmablk::cli {
 namespace {
 
-/// How long the daemon may take to say goodbye to the target.
-constexpr std::chrono::seconds kDaemonTimeout{10};
+/// After how long it says what it waits for.
+constexpr std::chrono::seconds kLongWait{2};
+
+/// Waits until the daemon of a mount that is gone has ended.
+void wait_for_end(const MountDaemon& daemon, const std::string& path) {
+  if (daemon.wait_for_end(kLongWait)) return;
+  fmt::print(stderr,
+             "rdmablk: '{}' is unmounted; waiting up to {} s for rdmablk-fuse (process {}) to "
+             "flush what was written\n",
+             path, (kDaemonEndTime - kLongWait).count(), daemon.pid());
+  if (daemon.wait_for_end(kDaemonEndTime - kLongWait)) return;
+  print_error("rdmablk", fmt::format("'{}' is unmounted, but rdmablk-fuse (process {}) still runs",
+                                     path, daemon.pid()));
+}
 
 }  // namespace
 
@@ -38,11 +50,7 @@ int UnmountCommand::run() {
   const MountEntry mount = find_rdmablk_mount(mount_point_);
   const auto daemon = MountDaemon::find(mount.device);
   unmount(mount, lazy_);
-  if (daemon && !lazy_ && !daemon->wait_for_end(kDaemonTimeout)) {
-    print_error("rdmablk",
-                fmt::format("'{}' is unmounted, but rdmablk-fuse (process {}) still runs",
-                            mount.path, daemon->pid()));
-  }
+  if (daemon && !lazy_) wait_for_end(*daemon, mount.path);
   return kExitDone;
 }
 

@@ -10,9 +10,21 @@
 namespace rdmablk::testing {
 namespace {
 
-constexpr std::uint64_t kReceive = 1;  // the number of a receive
+constexpr std::uint64_t kReceive = 1 << 16;  // marks the number of a receive
+constexpr unsigned kReceives = RawQueue::kMessages + 1;
 
 }  // namespace
+
+Command command(protocol::MessageType type, std::uint64_t tag, protocol::IoRequest request,
+                std::initializer_list<protocol::Range> ranges) {
+  Command result{type, tag, std::vector<std::byte>(protocol::kMaxMessage)};
+  if (ranges.size() > 0) request.count = static_cast<std::uint32_t>(ranges.size());
+  protocol::WireWriter writer(result.payload);
+  request.encode(writer);
+  for (const protocol::Range& range : ranges) range.encode(writer);
+  result.payload.resize(writer.size());
+  return result;
+}
 
 protocol::QueueRequest queue_request(const protocol::AttachReply& attachment, std::uint16_t queue) {
   protocol::QueueRequest request;
@@ -47,11 +59,14 @@ void RawQueue::set_up() {
   pd_.emplace(device);
   buffer_.emplace(*pd_, kBuffer, verbs::local_access(device));
   events_.emplace(device);
-  cq_.emplace(device, 4, &*events_);
+  cq_.emplace(device, kMessages + kReceives, &*events_);
   cq_->arm();
-  messages_.emplace(*pd_, 2 * protocol::kMaxMessage, IBV_ACCESS_LOCAL_WRITE);
-  connection_->create_queue_pair(*pd_, *cq_, {});
-  post_receive();
+  messages_.emplace(*pd_, (kMessages + kReceives) * protocol::kMaxMessage, IBV_ACCESS_LOCAL_WRITE);
+  verbs::QueuePairOptions options;
+  options.send_requests = kMessages;
+  options.receive_requests = kReceives;
+  connection_->create_queue_pair(*pd_, *cq_, options);
+  for (unsigned i = 0; i < kReceives; ++i) post_receive(i);
   waiter_.add(events_->fd(), [this] {
     events_->drain();
     cq_->arm();
@@ -94,62 +109,98 @@ ibv_wc_status RawQueue::perform(ibv_wr_opcode opcode, std::uint64_t address, std
   return post(work);
 }
 
-ibv_wc_status RawQueue::post(ibv_send_wr& work) {
-  sent_.reset();
+ibv_wc_status RawQueue::post(ibv_send_wr& list, std::size_t count) {
+  sent_.clear();
   ibv_send_wr* unposted = nullptr;
-  if (connection_->queue_pair().post_send(work, unposted) != 0) return IBV_WC_WR_FLUSH_ERR;
-  waiter_.until("a completion", [this] {
+  if (connection_->queue_pair().post_send(list, unposted) != 0) return IBV_WC_WR_FLUSH_ERR;
+  waiter_.until("a completion", [&] {
     poll();
-    return sent_ || disconnected_;
+    return sent_.size() == count || disconnected_;
   });
+  for (const ibv_wc& completion : sent_) {
+    if (completion.status != IBV_WC_SUCCESS) return completion.status;
+  }
   // What is posted to a queue pair of siw that has just failed never completes.
-  return sent_ ? sent_->status : IBV_WC_WR_FLUSH_ERR;
+  return sent_.size() == count ? IBV_WC_SUCCESS : IBV_WC_WR_FLUSH_ERR;
 }
 
 void RawQueue::poll() {
   ibv_wc completion{};
   while (cq_->poll({&completion, 1}) == 1) {
-    (completion.wr_id == kReceive ? received_ : sent_) = completion;
+    if ((completion.wr_id & kReceive) != 0) {
+      received_.push_back(completion);
+    } else {
+      sent_.push_back(completion);
+    }
   }
 }
 
-void RawQueue::post_receive() {
-  received_.reset();
-  const auto buffer = messages_->piece(1, protocol::kMaxMessage);
+void RawQueue::post_receive(unsigned number) {
+  const auto buffer = messages_->piece(kMessages + number, protocol::kMaxMessage);
   ibv_sge segment{reinterpret_cast<std::uintptr_t>(buffer.data()),
                   static_cast<std::uint32_t>(buffer.size()), messages_->lkey()};
   ibv_recv_wr work{};
-  work.wr_id = kReceive;
+  work.wr_id = kReceive | number;
   work.sg_list = &segment;
   work.num_sge = 1;
   if (connection_->queue_pair().post_receive(work) != 0) throw Error("a receive cannot be posted");
 }
 
-std::optional<Received> RawQueue::request(protocol::MessageType type, std::uint64_t tag,
-                                          std::span<const std::byte> payload) {
-  const auto buffer = messages_->piece(0, protocol::kMaxMessage);
-  std::copy(payload.begin(), payload.end(), buffer.begin() + protocol::kHeaderSize);
-  const std::size_t size =
-      protocol::finish_message(buffer, {type, false, protocol::Status::ok, tag}, payload.size());
-  ibv_sge segment{reinterpret_cast<std::uintptr_t>(buffer.data()), static_cast<std::uint32_t>(size),
-                  messages_->lkey()};
-  ibv_send_wr work{};
-  work.opcode = IBV_WR_SEND;
-  work.send_flags = IBV_SEND_SIGNALED;
-  work.sg_list = &segment;
-  work.num_sge = 1;
-  if (post(work) != IBV_WC_SUCCESS) return std::nullopt;
+bool RawQueue::send(std::span<const Command> commands) {
+  std::vector<ibv_sge> segments(commands.size());
+  std::vector<ibv_send_wr> works(commands.size());
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const Command& command = commands[i];
+    const auto buffer = messages_->piece(i, protocol::kMaxMessage);
+    std::ranges::copy(command.payload, buffer.begin() + protocol::kHeaderSize);
+    const std::size_t size = protocol::finish_message(
+        buffer, {command.type, command.is_reply, protocol::Status::ok, command.tag},
+        command.payload.size());
+    segments[i] = {reinterpret_cast<std::uintptr_t>(buffer.data()),
+                   static_cast<std::uint32_t>(size), messages_->lkey()};
+    works[i].opcode = IBV_WR_SEND;
+    works[i].send_flags = IBV_SEND_SIGNALED;
+    works[i].sg_list = &segments[i];
+    works[i].num_sge = 1;
+    if (i > 0) works[i - 1].next = &works[i];
+  }
+  return post(works[0], works.size()) == IBV_WC_SUCCESS;
+}
+
+std::optional<Received> RawQueue::receive() {
   waiter_.until("an answer on an I/O queue", [this] {
     poll();
-    return received_ || disconnected_;
+    return !received_.empty() || disconnected_;
   });
-  if (!received_ || received_->status != IBV_WC_SUCCESS) return std::nullopt;
+  if (received_.empty()) return std::nullopt;
+  const ibv_wc completion = received_.front();
+  received_.pop_front();
+  if (completion.status != IBV_WC_SUCCESS) return std::nullopt;
+  const auto number = static_cast<unsigned>(completion.wr_id & ~kReceive);
   const auto message = protocol::decode_message(
-      messages_->piece(1, protocol::kMaxMessage).first(received_->byte_len));
+      messages_->piece(kMessages + number, protocol::kMaxMessage).first(completion.byte_len));
   if (!message) throw Error("what came on an I/O queue is no message");
   Received copy{message->header, {message->payload.begin(), message->payload.end()}};
-  post_receive();
+  post_receive(number);
   return copy;
+}
+
+ibv_wc_status RawQueue::send_bytes(std::size_t size) {
+  return perform(IBV_WR_SEND, 0, 0, size);
+}
+
+ibv_wc_status RawQueue::send_immediate() {
+  ibv_send_wr work{};
+  work.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+  work.send_flags = IBV_SEND_SIGNALED;
+  return post(work);
+}
+
+std::optional<Received> RawQueue::request(protocol::MessageType type, std::uint64_t tag,
+                                          std::span<const std::byte> payload) {
+  const Command command{type, tag, {payload.begin(), payload.end()}};
+  if (!send({&command, 1})) return std::nullopt;
+  return receive();
 }
 
 ibv_wc_status RawQueue::read(std::uint64_t address, std::uint32_t rkey, std::size_t size) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <deque>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,11 +25,23 @@ namespace rdmablk::testing {
 protocol::QueueRequest queue_request(const protocol::AttachReply& attachment,
                                      std::uint16_t queue = 0);
 
-/// An I/O queue that reads and writes what it is told, one request at a time, whether it may or
-/// not.
+/// A request of a RawQueue.
+struct Command {
+  protocol::MessageType type{};
+  std::uint64_t tag = 0;
+  std::vector<std::byte> payload;
+  bool is_reply = false;
+};
+
+/// A request as it should be. @param ranges of a FLUSH, whose count they set.
+Command command(protocol::MessageType type, std::uint64_t tag, protocol::IoRequest request,
+                std::initializer_list<protocol::Range> ranges = {});
+
+/// An I/O queue that reads, writes and sends what it is told, whether it may or not.
 class RawQueue final : private cm::EventHandler {
  public:
   static constexpr std::size_t kBuffer = 1 << 16;
+  static constexpr unsigned kMessages = 32;  ///< sent in one go
 
   /// Asks for the connection; refusal() answers. Throws Error when there is no answer.
   /// @param private_data at most cm::kMaxPrivateData bytes.
@@ -53,6 +67,18 @@ class RawQueue final : private cm::EventHandler {
   /// WRITEs `size` bytes from the start of the buffer; acknowledged as the transport does it.
   ibv_wc_status write(std::uint64_t address, std::uint32_t rkey, std::size_t size);
 
+  /// Sends messages, kMessages at most, in one go. @return whether the target's device took all.
+  bool send(std::span<const Command> commands);
+
+  /// The message that comes next; nothing when the target ends the queue.
+  std::optional<Received> receive();
+
+  /// SENDs the first `size` bytes of the buffer, which need be no message.
+  ibv_wc_status send_bytes(std::size_t size);
+
+  /// Has an immediate value take a receive of the target. Not on iWARP.
+  ibv_wc_status send_immediate();
+
   /// Sends a request and gives the message that comes next; nothing when the target ends the queue.
   /// @param payload less than a message.
   std::optional<Received> request(protocol::MessageType type, std::uint64_t tag,
@@ -66,9 +92,9 @@ class RawQueue final : private cm::EventHandler {
  private:
   void set_up();
   void on_event(cm::Connection& connection, const cm::Event& event) override;
-  void post_receive();
+  void post_receive(unsigned number);
   void poll();
-  ibv_wc_status post(ibv_send_wr& work);
+  ibv_wc_status post(ibv_send_wr& list, std::size_t count = 1);
   ibv_wc_status perform(ibv_wr_opcode opcode, std::uint64_t address, std::uint32_t rkey,
                         std::size_t size);
 
@@ -76,12 +102,12 @@ class RawQueue final : private cm::EventHandler {
   std::vector<std::byte> private_data_;
   std::optional<verbs::ProtectionDomain> pd_;
   std::optional<verbs::RegisteredBuffer> buffer_;
-  std::optional<verbs::RegisteredBuffer> messages_;  // the one that is sent, the one that comes
+  std::optional<verbs::RegisteredBuffer> messages_;  // those that are sent, those that come
   std::optional<verbs::CompletionChannel> events_;
   std::optional<verbs::CompletionQueue> cq_;
   std::unique_ptr<cm::Connection> connection_;
-  std::optional<ibv_wc> sent_;
-  std::optional<ibv_wc> received_;
+  std::vector<ibv_wc> sent_;
+  std::deque<ibv_wc> received_;
   std::optional<protocol::QueueRefusal> refusal_;
   bool established_ = false;
   bool disconnected_ = false;

@@ -205,6 +205,13 @@ TEST_F(TargetResidentTest, ARangeOutsideEndsTheSession) {
   EXPECT_EQ(last_word.header.status, Status::malformed);
 }
 
+TEST_F(TargetResidentTest, RangesThatOverlapEndTheSession) {
+  Client client(waiter_, target_.address());
+  client.open();
+  EXPECT_FALSE(client.request(MessageType::flush, {}, {{0, kSize}, {0, kSize}}));
+  EXPECT_EQ(client.initiator().receive().header.status, Status::malformed);
+}
+
 TEST_F(TargetResidentTest, DataByMessagesEndsTheSession) {
   for (const auto type : {MessageType::read, MessageType::write, MessageType::zero}) {
     Client client(waiter_, target_.address());

@@ -24,9 +24,11 @@ bool is_in_bounds(MessageType type, const IoCommand& command) {
     return command.range_count() == 0 &&
            is_within_export(command.request().offset, command.request().length);
   }
+  std::uint64_t end = 0;
   for (std::size_t i = 0; i < command.range_count(); ++i) {
     const Range range = command.range(i);
-    if (!is_within_export(range.offset, range.length)) return false;
+    if (!is_within_export(range.offset, range.length) || range.offset < end) return false;
+    end = range.offset + range.length;
   }
   return command.range_count() == command.request().count;
 }
@@ -106,7 +108,8 @@ TEST_F(AnyCommand, WithRangesOfTellingNumbersIsRefusedOrInBounds) {
 }
 
 TEST_F(AnyCommand, IsRefusedWhenTruncatedOrWithMoreBehindIt) {
-  const auto whole = flush(4, [] { return Range{512, 512}; });
+  std::uint64_t offset = 0;
+  const auto whole = flush(4, [&] { return Range{offset += 512, 512}; });
   ASSERT_TRUE(IoCommand::decode(MessageType::flush, whole, kExportSize));
   for (std::size_t length = 0; length < whole.size(); ++length) {
     const std::vector<std::byte> bytes(whole.begin(), whole.begin() + static_cast<long>(length));

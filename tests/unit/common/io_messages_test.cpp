@@ -127,16 +127,29 @@ TEST(IoCommand, RefusesAFlushOfWhatIsOutsideTheExport) {
     const std::array ranges{Range{0, 512}, range};
     return !is_taken(MessageType::flush, {0, 0, 0, 2}, ranges);
   };
-  EXPECT_FALSE(is_refused({0, kExportSize}));
-  EXPECT_TRUE(is_refused({0, 0}));
-  EXPECT_TRUE(is_refused({0, kExportSize + 1}));
+  EXPECT_FALSE(is_refused({512, kExportSize - 512}));
+  EXPECT_TRUE(is_refused({512, 0}));
+  EXPECT_TRUE(is_refused({512, kExportSize - 511}));
   EXPECT_TRUE(is_refused({kExportSize, 1}));
-  EXPECT_TRUE(is_refused({1, UINT64_MAX}));
+  EXPECT_TRUE(is_refused({513, UINT64_MAX}));
   EXPECT_TRUE(is_refused({UINT64_MAX, 1}));
 }
 
+TEST(IoCommand, RefusesAFlushWhoseRangesOverlapOrDoNotAscend) {
+  const auto is_refused = [](const Range& first, const Range& second) {
+    const std::array ranges{first, second};
+    return !is_taken(MessageType::flush, {0, 0, 0, 2}, ranges);
+  };
+  EXPECT_FALSE(is_refused({0, 512}, {512, 512})) << "they only touch";
+  EXPECT_TRUE(is_refused({0, 512}, {511, 1}));
+  EXPECT_TRUE(is_refused({0, 512}, {0, 512}));
+  EXPECT_TRUE(is_refused({512, 512}, {0, 512}));
+  EXPECT_TRUE(is_refused({0, kExportSize}, {kExportSize - 1, 1}));
+}
+
 TEST(IoCommand, FitsAMessageWithAllItsRanges) {
-  const std::vector<Range> ranges(IoCommand::kMaxRanges, Range{512, 512});
+  std::vector<Range> ranges(IoCommand::kMaxRanges);
+  for (std::size_t i = 0; i < ranges.size(); ++i) ranges[i] = {512 * i, 512};
   const IoRequest request{0, 0, 0, IoCommand::kMaxRanges};
   EXPECT_LE(kHeaderSize + request_bytes(request, ranges).size(), kMaxMessage);
   EXPECT_GT(kHeaderSize + request_bytes(request, ranges).size() + Range::kSize, kMaxMessage);

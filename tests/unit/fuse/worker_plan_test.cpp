@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "common/protocol/header.h"
 #include "common/verbs/memory_region.h"
+#include "fuse/slot.h"
 
 namespace rdmablk::fuse {
 namespace {
@@ -13,6 +15,12 @@ constexpr WorkerPlan kWanted{4, 32};
 TEST(WorkerPlan, StaysWhereNothingLimitsIt) {
   EXPECT_EQ(fit_to_memlock(kWanted, UINT64_MAX), kWanted);
   EXPECT_EQ(fit_to_memlock(kWanted, slot_memory(kWanted) + 2 * kMiB), kWanted);
+}
+
+TEST(WorkerPlan, CountsTheCommandsToTheTarget) {
+  const std::uint64_t slots_alone = kWanted.slots() * kSlotSize;
+  EXPECT_EQ(slot_memory(kWanted), slots_alone + 2 * protocol::kMaxMessage * kWanted.slots());
+  EXPECT_NE(fit_to_memlock(kWanted, slots_alone + 2 * kMiB), kWanted);
 }
 
 TEST(WorkerPlan, LosesDepthFirst) {

@@ -157,7 +157,10 @@ TEST(DirtyMap, LosesNothingBetweenThreads) {
       const auto range = map.next(offset);
       seen = seen || (range && range->offset == offset);
     };
-    while (marked[0].load() < round && marked[1].load() < round) look();
+    while (marked[0].load() < round && marked[1].load() < round) {
+      look();
+      std::this_thread::yield();  // to the markers, where there are fewer processors than threads
+    }
     // One has announced it.
     look();
     missed += seen ? 0 : 1;

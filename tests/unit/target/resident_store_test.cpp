@@ -117,7 +117,10 @@ class ResidentStoreTest : public ::testing::TestWithParam<const char*> {
   std::unique_ptr<ResidentStore> resident_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Ways, ResidentStoreTest, ::testing::Values("direct=auto", "direct=off"));
+INSTANTIATE_TEST_SUITE_P(Ways, ResidentStoreTest, ::testing::Values("direct=auto", "direct=off"),
+                         [](const auto& parameter) {
+                           return parameter.index == 0 ? "Direct" : "Buffered";
+                         });
 
 TEST_P(ResidentStoreTest, LoadsTheFile) {
   put(kSize - 4, "last");
