@@ -23,12 +23,13 @@ class TargetFileTest : public ::testing::Test {
  protected:
   void TearDown() override { target_.show_log_if_failed(); }
 
-  /// The device refuses: by a status, but for an iWARP WRITE, which ends the queue.
+  /// The device refuses: by a status, unless the target, whose queue pair failed with it, has
+  /// disconnected before that was told. An iWARP WRITE ends the queue.
   static void expect_refused(const RawQueue& queue, ibv_wc_status status) {
     if (queue.is_iwarp()) {
       EXPECT_NE(status, IBV_WC_SUCCESS);
     } else {
-      EXPECT_EQ(status, IBV_WC_REM_ACCESS_ERR);
+      EXPECT_TRUE(status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_WR_FLUSH_ERR) << status;
     }
   }
 
@@ -188,7 +189,7 @@ TEST_F(TargetFileTest, WhoMayOnlyReadWritesNowhere) {
 }
 
 TEST_F(TargetFileTest, AnInitiatorThatDiesWithWritesInFlightLeavesRoomForTheNext) {
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 5; ++round) {
     {
       FileClient dying(waiter_, target_.address());
       dying.open();
@@ -204,7 +205,7 @@ TEST_F(TargetFileTest, AnInitiatorThatDiesWithWritesInFlightLeavesRoomForTheNext
 
 TEST_F(TargetFileTest, ALostQueueIsConnectedAnewOnceTheOldOneIsThrough) {
   FileClient client(waiter_, target_.address());
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 5; ++round) {
     client.open();
     ASSERT_TRUE(client.queue().send(client.one_a_slot(MessageType::write)));
     while (!client.connect()) {
@@ -218,7 +219,7 @@ TEST_F(TargetFileTest, ALostQueueIsConnectedAnewOnceTheOldOneIsThrough) {
 
 TEST_F(TargetFileTest, DetachesWithRequestsInFlight) {
   FileClient client(waiter_, target_.address());
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 5; ++round) {
     client.open();
     ASSERT_TRUE(client.queue().send(client.one_a_slot(MessageType::write)));
     const auto reply = client.initiator().request(MessageType::detach,

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
@@ -79,8 +80,13 @@ class ResidentStoreTest : public ::testing::TestWithParam<const char*> {
     memory_ = std::make_unique<MemoryBacking>("disk", kSize, 0);
     resident_ = std::make_unique<ResidentStore>("disk", *store_, memory_->bytes());
   }
+  /// Writes to the memory as a device does, whatever a thread does to it meanwhile.
   void set(std::uint64_t offset, std::string_view text) {
-    std::memcpy(memory_->bytes().data() + offset, text.data(), text.size());
+    std::string copy(text);
+    const iovec from{copy.data(), copy.size()};
+    const iovec to{memory_->bytes().data() + offset, copy.size()};
+    ASSERT_EQ(::process_vm_writev(::getpid(), &from, 1, &to, 1, 0),
+              static_cast<ssize_t>(copy.size()));
   }
   std::string in_memory(std::uint64_t offset, std::size_t size) const {
     return {reinterpret_cast<const char*>(memory_->bytes().data()) + offset, size};
