@@ -36,6 +36,12 @@ std::uint64_t size_of(const OpenedFile& file) {
   throw SystemError("ask for the size of a file", errno);
 }
 
+/// Whether a block device takes no writes, though it may be opened for them.
+bool is_protected(int fd) {
+  int read_only = 0;
+  return ::ioctl(fd, BLKROGET, &read_only) == 0 && read_only != 0;
+}
+
 std::uint64_t checked_size(const ExportSpec& spec, const OpenedFile& file) {
   const std::uint64_t size = size_of(file);
   if (spec.file_size && size != *spec.file_size) {
@@ -68,6 +74,9 @@ BackingFile::BackingFile(const ExportSpec& spec, std::chrono::milliseconds lock_
   OpenedFile file = open_export_file(spec, patience);
   lock(spec, file.fd.get(), patience);
   if (file.created) file.created->fill(spec);
+  if (file.block_device && !spec.read_only && is_protected(file.fd.get())) {
+    fail_export(spec, "the device is read-only; export it with readonly");
+  }
   size_ = checked_size(spec, file);
   direct_ = choose_direct(spec, file.fd.get(), size_);
   block_device_ = file.block_device;

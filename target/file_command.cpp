@@ -22,6 +22,21 @@ bool is_unsupported(int error) {
   return error == EOPNOTSUPP || error == EINVAL || error == ENOSYS || error == ENODEV;
 }
 
+const char* name_of(MessageType type) {
+  switch (type) {
+    case MessageType::read:
+      return "read";
+    case MessageType::write:
+      return "write";
+    case MessageType::zero:
+      return "write zeroes";
+    case MessageType::flush:
+      return "flush";
+    default:
+      return "find data and holes";
+  }
+}
+
 }  // namespace
 
 FileCommand::FileCommand(const FileCommandContext& context, FileCommandOwner& owner,
@@ -274,6 +289,9 @@ void FileCommand::finish(int error) noexcept {
 }
 
 void FileCommand::done(int error) noexcept {
+  if (error != 0 && error != ECANCELED) {
+    context_.store.report(name_of(type_), request_.offset, error);
+  }
   stage_ = Stage::idle;
   owner_.on_done(*this, error);
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
+#include <cstdint>
 
 #include "target/backing_file.h"
 #include "target/flush_group.h"
@@ -31,6 +31,10 @@ class FileStore {
   void cannot_punch() noexcept { can_punch_ = false; }
   void cannot_zero() noexcept { can_zero_ = false; }
 
+  /// A request failed: logs it, of many the first, second, fourth and so on.
+  /// @param doing "write". @param error an errno value.
+  void report(const char* doing, std::uint64_t offset, int error) noexcept;
+
  private:
   BackingFile file_;
   unsigned number_;
@@ -38,6 +42,7 @@ class FileStore {
   FlushGroup flushes_;
   std::atomic<bool> can_punch_ = true;
   std::atomic<bool> can_zero_ = true;
+  std::atomic<std::uint64_t> failures_ = 0;
 };
 
 }  // namespace rdmablk::target

@@ -16,7 +16,7 @@ void ResidentCommand::begin(const protocol::IoCommand& flush) noexcept {
   command_ = flush;
   ranges_ = 0;
   position_ = end_ = 0;
-  flushing_ = false;
+  stage_ = Stage::writing;
   next_piece();
 }
 
@@ -25,7 +25,7 @@ void ResidentCommand::begin(const protocol::IoCommand& flush) noexcept {
 void ResidentCommand::next_piece() noexcept {
   if (context_.abandoned) return owner_.on_done(*this, ECANCELED);
   if (position_ == end_) {
-    if (ranges_ == command_.range_count()) return flush();
+    if (ranges_ == command_.range_count()) return finish();
     const std::uint64_t block = context_.store.file().alignment();
     const protocol::Range range = command_.range(ranges_++);
     position_ = range.offset & ~(block - 1);
@@ -49,7 +49,7 @@ void ResidentCommand::locked() noexcept {
   plan.length = hold_.end - hold_.begin;
   plan.offset = hold_.begin;
   plan.alignment = context_.store.file().alignment();
-  std::memcpy(plan.data, context_.memory.data() + plan.offset, plan.length);
+  std::memcpy(plan.data, context_.resident.memory().data() + plan.offset, plan.length);
   context_.writer.begin();
   data_.start(context_.thread.ring(), plan);
 }
@@ -58,24 +58,42 @@ void ResidentCommand::on_written(int error) noexcept {
   context_.store.ranges().release(hold_);
   if (error == 0) context_.writer.acknowledge();
   context_.writer.end();
-  if (error != 0) return owner_.on_done(*this, error);
+  if (error != 0) {
+    context_.store.report("write what is flushed", hold_.begin, error);
+    return owner_.on_done(*this, error);
+  }
   position_ = hold_.end;
   next_piece();
 }
 
-void ResidentCommand::flush() noexcept {
+/// All ranges are written.
+void ResidentCommand::finish() noexcept {
   if (command_.has_more()) return owner_.on_done(*this, 0);
-  flushing_ = true;
+  // Another thread may be through before the call has returned.
+  stage_ = Stage::awaiting_others;
+  if (!context_.resident.await_others(others_)) flush();
+}
+
+void ResidentCommand::on_settled(int error) noexcept {
+  error_ = error;
+  context_.thread.post(turn_);
+}
+
+void ResidentCommand::flush() noexcept {
+  stage_ = Stage::flushing;
   context_.store.flushes().flush(flush_, &context_.writer, context_.thread.ring());
 }
 
 void ResidentCommand::on_flushed(int error) noexcept {
+  if (error != 0) context_.store.report("flush", 0, error);
   error_ = error;
   context_.thread.is_current() ? owner_.on_done(*this, error) : context_.thread.post(turn_);
 }
 
 void ResidentCommand::on_turn() noexcept {
-  flushing_ ? owner_.on_done(*this, error_) : locked();
+  if (stage_ == Stage::writing) return locked();
+  if (stage_ == Stage::awaiting_others && error_ == 0) return flush();
+  owner_.on_done(*this, error_);
 }
 
 }  // namespace rdmablk::target

@@ -7,6 +7,7 @@
 #include "common/protocol/io_messages.h"
 #include "target/file_store.h"
 #include "target/io_thread.h"
+#include "target/resident_store.h"
 #include "target/transfer.h"
 
 namespace rdmablk::target {
@@ -16,7 +17,7 @@ class ResidentCommand;
 /// What the commands of one queue share.
 struct ResidentCommandContext {
   FileStore& store;
-  std::span<const std::byte> memory;  ///< that the export is served from
+  ResidentStore& resident;
   Writer& writer;
   IoThread& thread;                             ///< that serves the queue
   unsigned buffers = RingOperation::kNoBuffer;  ///< the registered buffer that theirs lie in
@@ -35,6 +36,9 @@ class ResidentCommandOwner {
 
 /// The work on one FLUSH of a resident export: writes what lies in its ranges to the file, and
 /// makes that stable unless more of them follow. One at a time, no allocation.
+///
+/// The initiator names what it has written itself. What others wrote, who have left or write now,
+/// is found by comparing, before the flush ends.
 ///
 /// Each piece is copied and written under the range lock over its blocks: so a copy never overtakes
 /// a newer one. What else lies in the blocks is written as well, early.
@@ -70,6 +74,14 @@ class ResidentCommand {
    private:
     ResidentCommand& command_;
   };
+  class Others final : public ResidentStore::Waiter {
+   public:
+    explicit Others(ResidentCommand& command) noexcept : command_(command) {}
+    void on_settled(int error) noexcept override { command_.on_settled(error); }
+
+   private:
+    ResidentCommand& command_;
+  };
   class Flush final : public FlushGroup::Flush {
    public:
     explicit Flush(ResidentCommand& command) noexcept : command_(command) {}
@@ -87,10 +99,14 @@ class ResidentCommand {
     ResidentCommand& command_;
   };
 
+  enum class Stage : std::uint8_t { writing, awaiting_others, flushing };
+
   void next_piece() noexcept;
   void on_granted() noexcept;
   void locked() noexcept;
   void on_written(int error) noexcept;
+  void finish() noexcept;
+  void on_settled(int error) noexcept;
   void flush() noexcept;
   void on_flushed(int error) noexcept;
   void on_turn() noexcept;
@@ -101,6 +117,7 @@ class ResidentCommand {
   std::span<std::byte> buffer_;
   Data data_{*this};
   Hold hold_{*this};
+  Others others_{*this};
   Flush flush_{*this};
   Turn turn_{*this};
 
@@ -108,8 +125,8 @@ class ResidentCommand {
   std::size_t ranges_ = 0;      ///< of the command, that were begun
   std::uint64_t position_ = 0;  ///< of the file: up to where the current one is written
   std::uint64_t end_ = 0;       ///< of the file: where it ends
-  bool flushing_ = false;       ///< all are written
-  int error_ = 0;               ///< of the flush
+  Stage stage_ = Stage::writing;
+  int error_ = 0;  ///< of what another thread did
 };
 
 }  // namespace rdmablk::target

@@ -13,7 +13,7 @@ ResidentQueue::ResidentQueue(std::unique_ptr<cm::Connection>& connection,
                              const ServedQueueContext& context, IoQueueOwner& owner)
     : ServedQueue(connection, attachment, number, attachment.use()->layout().count, context, owner),
       buffers_(MemoryMapping::anonymous(use().layout().slot_bytes())),
-      command_context_{use().store(), use().resident()->memory(), *use().writer(), thread()} {
+      command_context_{use().store(), *use().resident(), *use().writer(), thread()} {
   const SlotLayout& layout = use().layout();
   for (unsigned i = 0; i < layout.count; ++i) {
     commands_.emplace_back(command_context_, *this, i,

@@ -62,6 +62,39 @@ void ResidentStore::reconcile() noexcept {
   request();
 }
 
+void ResidentStore::enter() noexcept {
+  const std::lock_guard lock(mutex_);
+  ++writers_;
+}
+
+void ResidentStore::leave() noexcept {
+  const std::lock_guard lock(mutex_);
+  --writers_;
+  if (background_) request();
+}
+
+bool ResidentStore::await_others(Waiter& waiter) noexcept {
+  const std::lock_guard lock(mutex_);
+  const bool shared = writers_ > 1;
+  if (!shared && settled_ == requested_) return false;
+  // What others are writing now takes a run that begins after now; what others left, any that is
+  // for it.
+  const bool is_under_way = running_ && begun_ == requested_;
+  if (!running_ || (shared && is_under_way)) request();
+  waiter.number = requested_;
+  waiters_.push_back(waiter);
+  return true;
+}
+
+/// @param error of the run that has ended.
+void ResidentStore::tell_waiters(int error) noexcept {
+  while (!waiters_.empty() && waiters_.front().number <= begun_) {
+    Waiter& waiter = waiters_.front();
+    waiters_.pop_front();
+    waiter.on_settled(error);
+  }
+}
+
 void ResidentStore::request() noexcept {
   ++requested_;
   if (running_) return;
@@ -95,6 +128,7 @@ void ResidentStore::on_reconciled(const ReconciliationResult& result) noexcept {
   progress_.reset();
   const std::lock_guard lock(mutex_);
   if (result.error == 0) settled_ = begun_;
+  tell_waiters(result.error);
   if (requested_ != begun_ && !stopping_) return background_->thread.post(start_);
   running_ = false;
   ended_.notify_all();  // with the lock: whoever waits may destroy this

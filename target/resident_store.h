@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <boost/intrusive/slist.hpp>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -35,9 +36,33 @@ class ResidentStore final : private ReconciliationOwner {
   FileStore& store() const noexcept { return store_; }
   std::span<std::byte> memory() const noexcept { return memory_; }
 
-  /// Begins to make the file equal to the memory, in the background: somebody who wrote has left.
-  /// What fails is logged, and tried again the next time. Any thread.
+  /// Somebody begins to write. Any thread.
+  void enter() noexcept;
+
+  /// Somebody who wrote has left: see reconcile(). Any thread.
+  void leave() noexcept;
+
+  /// Begins to make the file equal to the memory, in the background. What fails is logged, and
+  /// tried again when the next one asks. Any thread.
   void reconcile() noexcept;
+
+  /// A flush that waits for what others wrote; made and owned by who asks.
+  class Waiter : public boost::intrusive::slist_base_hook<> {
+   public:
+    std::uint64_t number = 0;  ///< set by await_others()
+
+    /// The file holds what others have written, stable (0), or does not (an errno value). On
+    /// another thread, with a lock held: must not call back.
+    virtual void on_settled(int error) noexcept = 0;
+
+   protected:
+    ~Waiter() = default;
+  };
+
+  /// For a flush of a writer, which knows of its own writes alone: whether the file may lack what
+  /// others wrote, who have left, or are here. If so it is made equal to the memory, and the
+  /// waiter is told. Any thread.
+  bool await_others(Waiter& waiter) noexcept;
 
   /// Makes the file equal to the memory, and stable, unless nobody has written since the last time;
   /// waits for that, and shows how far it has come. When no queue is left that writes. Logs what
@@ -67,6 +92,7 @@ class ResidentStore final : private ReconciliationOwner {
 
   void load();
   void request() noexcept;
+  void tell_waiters(int error) noexcept;
   void start() noexcept;
   void on_progress(std::uint64_t done) noexcept override;
   void on_reconciled(const ReconciliationResult& result) noexcept override;
@@ -88,6 +114,8 @@ class ResidentStore final : private ReconciliationOwner {
   std::uint64_t requested_ = 0;  ///< counts what asked for the file to be made equal
   std::uint64_t begun_ = 0;      ///< of these, those that the last run was for
   std::uint64_t settled_ = 0;    ///< of these, those that a run has fulfilled
+  boost::intrusive::slist<Waiter, boost::intrusive::cache_last<true>> waiters_;
+  std::size_t writers_ = 0;
   bool running_ = false;
   bool stopping_ = false;
 

@@ -10,11 +10,13 @@
 #include "common/error.h"
 #include "common/log.h"
 #include "common/random.h"
+#include "common/units.h"
 #include "common/verbs/memory_region.h"
 #include "target/distinct_files.h"
 #include "target/machine_memory.h"
 #include "target/memlock_budget.h"
 #include "target/settlement.h"
+#include "target/store_grant.h"
 
 namespace rdmablk::target {
 namespace {
@@ -56,6 +58,15 @@ std::vector<std::unique_ptr<FileStore>> open_stores(std::vector<ExportSpec>& spe
   return stores;
 }
 
+void check_slot_memory(const BackingFile& file, const Options& options) {
+  const std::uint64_t needed = full_queue_bytes(file, options.limits);
+  if (needed <= options.slot_memory) return;
+  throw UsageError(fmt::format(
+      "--slot-memory is {}, and one I/O queue with --slots {} of --slot-size {} takes {} bytes",
+      format_size(options.slot_memory), options.limits.slots, format_size(options.limits.slot_size),
+      needed));
+}
+
 }  // namespace
 
 Server::Server(cm::ConnectionManager& manager, const Options& options)
@@ -87,7 +98,9 @@ void Server::make_exports(const Options& options, std::span<ibv_context* const> 
   check_memlock(specs, devices.size(), verbs::memlock_limit());
   std::vector<int> files;
   for (const auto& store : stores) {
-    if (store) files.push_back(store->file().fd());
+    if (!store) continue;
+    check_slot_memory(store->file(), options);
+    files.push_back(store->file().fd());
   }
   for (std::size_t i = 0; i < specs.size(); ++i) {
     exports_.push_back(std::make_unique<Export>(

@@ -21,20 +21,34 @@ SlotLayout layout_for(const Offer& offer, const protocol::Attach& request, const
   return layout;
 }
 
+/// A resident export's commands are as many as the protocol says.
+bool can_shrink(const Offer& offer, const SlotLayout& layout) {
+  return offer.resident == nullptr && layout.count > 1;
+}
+
 }  // namespace
 
 std::shared_ptr<StoreUse> grant_store(const Offer& offer, protocol::Attach& request,
                                       const Limits& limits) {
-  const SlotLayout layout = layout_for(offer, request, limits);
+  SlotLayout layout = layout_for(offer, request, limits);
   request.queues = std::clamp<std::uint16_t>(request.queues, 1, limits.queues);
-  for (; request.queues > 0; request.queues /= 2) {
-    auto memory = offer.budget->take(request.queues * layout.bytes());
-    if (!memory) continue;
-    return std::make_shared<StoreUse>(*offer.store, offer.resident,
-                                      request.access == protocol::Access::read_write, layout,
-                                      std::move(memory));
+  auto memory = offer.budget->take(request.queues * layout.bytes());
+  while (!memory && (request.queues > 1 || can_shrink(offer, layout))) {
+    if (request.queues > 1) {
+      request.queues /= 2;
+    } else {
+      layout.count /= 2;
+    }
+    memory = offer.budget->take(request.queues * layout.bytes());
   }
-  return nullptr;
+  if (!memory) return nullptr;
+  return std::make_shared<StoreUse>(*offer.store, offer.resident,
+                                    request.access == protocol::Access::read_write, layout,
+                                    std::move(memory));
+}
+
+std::uint64_t full_queue_bytes(const BackingFile& file, const Limits& limits) {
+  return SlotLayout{limits.slots, limits.slot_size, file.alignment()}.bytes();
 }
 
 }  // namespace rdmablk::target

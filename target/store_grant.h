@@ -10,9 +10,13 @@ namespace rdmablk::target {
 
 /// Grants an attachment whose requests the target's CPU works on what it needs: slots for each of
 /// its queues, out of what the target may use for all.
-/// @param request cut to what is granted: with little left there are fewer queues.
-/// @return nothing when not even one queue's slots are left.
+/// @param request cut to what is granted: with little left there are fewer queues, and of one queue
+/// fewer slots.
+/// @return nothing when not even one slot is left.
 std::shared_ptr<StoreUse> grant_store(const Offer& offer, protocol::Attach& request,
                                       const Limits& limits);
+
+/// The memory that an I/O queue takes that is granted all its slots, in bytes.
+std::uint64_t full_queue_bytes(const BackingFile& file, const Limits& limits);
 
 }  // namespace rdmablk::target

@@ -11,13 +11,15 @@ StoreUse::StoreUse(FileStore& store, ResidentStore* resident, bool writes, const
       writes_(writes),
       layout_(layout),
       memory_(std::move(memory)) {
-  if (writes_) store_.flushes().add(writer_);
+  if (!writes_) return;
+  store_.flushes().add(writer_);
+  if (resident_ != nullptr) resident_->enter();
 }
 
 StoreUse::~StoreUse() {
   if (!writes_) return;
   store_.flushes().remove(writer_);
-  if (resident_ != nullptr) resident_->reconcile();
+  if (resident_ != nullptr) resident_->leave();
 }
 
 }  // namespace rdmablk::target

@@ -88,7 +88,7 @@ TEST_F(SessionFilesTest, CountsSlotsAndTheirMessages) {
   EXPECT_EQ(budget_.used(), 2 * 3 * (4096 + 2 * protocol::kMaxMessage));
 }
 
-TEST_F(SessionFilesTest, GrantsFewerQueuesWhenLittleIsLeftAndThenNone) {
+TEST_F(SessionFilesTest, GrantsFewerQueuesWhenLittleIsLeftThenFewerSlotsThenNone) {
   const auto asked = attach_of(8, 8, 16 * kKiB);  // 8 x 192 KiB
   const auto most = attach(asked);
   ASSERT_TRUE(most);
@@ -96,6 +96,10 @@ TEST_F(SessionFilesTest, GrantsFewerQueuesWhenLittleIsLeftAndThenNone) {
   const auto last = attach(asked);
   ASSERT_TRUE(last);
   EXPECT_EQ(last->queues, 1U);
+  EXPECT_EQ(last->depth, 8U);
+  const auto rest = attach(asked);
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->depth, 2U);
   EXPECT_FALSE(attach(asked));
   request(MessageType::detach, protocol::Detach{most->attachment});
   EXPECT_TRUE(attach(asked)) << "what it had is free again";
