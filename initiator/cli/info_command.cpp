@@ -34,10 +34,14 @@ struct Attached {
       : session(initiator::Session::connect(uri.target)),
         image(session->attach(uri.export_name, options())) {}
 
+  /// No more than one request at a time, without data: it costs next to nothing of the target's
+  /// memory for slots, and so works when mounts have used that up.
   static initiator::AttachOptions options() {
     initiator::AttachOptions options;
     options.access = protocol::Access::read_only;
     options.queues = 1;
+    options.depth = 1;
+    options.max_io = 4096;
     return options;
   }
 

@@ -47,3 +47,9 @@ expect_equal "map of a part" $' OFFSET  LENGTH  TYPE\n1052672   65536  data' \
 expect_equal "map of a resident export" $'OFFSET   LENGTH  TYPE\n     0  1048576  data' \
   "$("$rdmablk" info --map "$(uri resident)")"
 stop_target
+
+# To look takes next to nothing of the target's memory for slots.
+start_target --export "holes=file:$file,direct=off" --slot-memory 32K
+expect_equal "info with little memory for slots" 16777216 "$("$rdmablk" info --size "$(uri holes)")"
+expect_match "map with little memory for slots" '1048576 +131072 +data' "$("$rdmablk" info --map "$(uri holes)")"
+stop_target
