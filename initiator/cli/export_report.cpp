@@ -119,4 +119,19 @@ Json export_details_json(const ExportDetails& details) {
   return document;
 }
 
+Json export_size_json(const ExportDetails& details) {
+  Json document = new_document();
+  document["uri"] = details.uri.text();
+  document["size_bytes"] = details.reply.info.size;
+  return document;
+}
+
+Json export_answer_json(const Uri& uri, const std::string& what, bool can) {
+  Json document = new_document();
+  document["uri"] = uri.text();
+  document["can"] = what;
+  document["answer"] = can;
+  return document;
+}
+
 }  // namespace rdmablk::cli
