@@ -54,6 +54,17 @@ std::string both_sizes(std::uint64_t bytes) {
   return human == plain ? plain : fmt::format("{} ({})", human, plain);
 }
 
+const char* flush_meaning(const protocol::ExportInfo& info) {
+  if (info.read_only) return "nothing to do: read-only";
+  if (info.needs_flush) return "needed: makes writes that have ended durable";
+  return "nothing to do: a write that has ended is where it will stay";
+}
+
+const char* discard_meaning(const protocol::ExportInfo& info) {
+  if (info.read_only) return "no: read-only";
+  return info.can_discard ? "gives space back" : "writes zeroes";
+}
+
 }  // namespace
 
 std::string export_list_text(std::span<const protocol::ExportInfo> exports) {
@@ -100,10 +111,8 @@ std::string export_details_text(const ExportDetails& details) {
   if (table.count > 0) {
     line("chunks", fmt::format("{} of at most {}", table.count, format_size(table.chunk_size)));
   }
-  line("flush", reply.info.needs_flush
-                    ? "needed: makes writes that have ended durable"
-                    : "nothing to do: a write that has ended is where it will stay");
-  line("discard", reply.info.can_discard ? "gives space back" : "writes zeroes");
+  line("flush", flush_meaning(reply.info));
+  line("discard", discard_meaning(reply.info));
   return text;
 }
 

@@ -120,6 +120,14 @@ TEST(ExportDetailsText, TellsOfItsFile) {
   EXPECT_THAT(export_details_text(file_details(false)), HasSubstr("file I/O    buffered"));
 }
 
+TEST(ExportDetailsText, WritesNothingToWhatIsReadOnly) {
+  ExportDetails read_only = file_details(true);
+  read_only.reply.info.read_only = true;
+  const std::string text = export_details_text(read_only);
+  EXPECT_THAT(text, HasSubstr("flush       nothing to do: read-only\n"));
+  EXPECT_THAT(text, HasSubstr("discard     no: read-only\n"));
+}
+
 TEST(ExportDetailsText, LeavesAFileOutWhoseNameIsNotTold) {
   ExportDetails details = file_details(true);
   details.reply.origin.clear();
