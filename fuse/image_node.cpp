@@ -1,5 +1,6 @@
 #include "fuse/image_node.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/units.h"
@@ -10,6 +11,13 @@ namespace {
 
 /// What stat(2) recommends. The kernel makes it the inode's block size, which is best a page.
 constexpr unsigned kBlockSize = 4096;
+
+/// st_blocks of an image. Where the holes are is not known without asking the target, but cp and
+/// tar look for holes only in a file that takes less space than its size: so one block is missing.
+blkcnt_t blocks_of(std::uint64_t size, bool has_holes) {
+  const auto blocks = static_cast<blkcnt_t>(size / kSectorSize);
+  return has_holes ? std::max<blkcnt_t>(blocks - 1, 1) : blocks;
+}
 
 /// A directory that those may enter who may read the file in it.
 mode_t directory_mode(mode_t file_mode) {
@@ -39,7 +47,7 @@ struct stat ImageNode::status(fuse_ino_t node) const noexcept {
     status.st_mode = S_IFREG | attributes_.mode;
     status.st_nlink = 1;
     status.st_size = static_cast<off_t>(attributes_.size);
-    status.st_blocks = static_cast<blkcnt_t>(attributes_.size / kSectorSize);
+    status.st_blocks = blocks_of(attributes_.size, attributes_.has_holes);
   }
   return status;
 }

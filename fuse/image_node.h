@@ -27,6 +27,7 @@ class ImageNode {
     mode_t mode = 0600;      ///< permission bits of the image
     uid_t uid = 0;
     gid_t gid = 0;
+    bool has_holes = false;  ///< lseek(2) may find holes
   };
 
   ImageNode(Layout layout, Attributes attributes);

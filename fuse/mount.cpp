@@ -40,6 +40,7 @@ ImageNode::Attributes attributes(const Options& options, const initiator::ImageI
   if (read_only) attributes.mode &= ~kWriteBits;
   attributes.uid = options.mount.uid.value_or(::getuid());
   attributes.gid = options.mount.gid.value_or(::getgid());
+  attributes.has_holes = info.has_holes;
   return attributes;
 }
 

@@ -156,7 +156,9 @@ void allocate(fuse_req_t request, fuse_ino_t /*ino*/, int mode, off_t offset, of
   const bool grows = within < wanted && (mode & FALLOC_FL_KEEP_SIZE) == 0;
   const int kind = mode & ~FALLOC_FL_KEEP_SIZE;
   const bool zeroes = kind == FALLOC_FL_PUNCH_HOLE || kind == FALLOC_FL_ZERO_RANGE;
-  if (!zeroes && kind != 0) {
+  // The target cannot be asked for space: success would be a promise that a later write breaks.
+  const bool allocates_holes = kind == 0 && fs.has_holes;
+  if ((!zeroes && kind != 0) || allocates_holes) {
     fuse_reply_err(request, EOPNOTSUPP);
   } else if (fs.read_only) {
     fuse_reply_err(request, EROFS);

@@ -11,7 +11,7 @@ struct FileSystem {
   ImageNode node;
   bool read_only = false;
   bool flush_is_free = false;   ///< fsync(2) has nothing to do
-  bool has_holes = false;       ///< lseek(2) may find holes
+  bool has_holes = false;       ///< lseek(2) may find holes, and fallocate(2) cannot fill them
   unsigned max_background = 0;  ///< asynchronous requests that the kernel may have outstanding
 };
 
@@ -28,7 +28,8 @@ struct FileSystem {
 /// - fsync(2), fdatasync(2): flush. close(2): nothing, no write is held back. Writes to a file
 ///   opened with O_SYNC or O_DSYNC, and with RWF_DSYNC, are durable.
 /// - fallocate(2): FALLOC_FL_PUNCH_HOLE discards and FALLOC_FL_ZERO_RANGE writes zeroes, as far as
-///   the image goes; mode 0 succeeds within it, ENOSPC beyond; others EOPNOTSUPP.
+///   the image goes; mode 0 succeeds within it, ENOSPC beyond, but EOPNOTSUPP if the image may have
+///   holes, as nothing would be allocated; others EOPNOTSUPP.
 /// - lseek(2) with SEEK_DATA, SEEK_HOLE: as the image's map says, if it may have holes; otherwise
 ///   all of it is data (by the kernel, after ENOSYS).
 /// - create, link, unlink, rename, mkdir: EPERM.

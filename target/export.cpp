@@ -90,8 +90,9 @@ std::string Export::describe() const {
     if (!memory_) what = format_size(spec_.size);
     what += fmt::format(" {} {}", memory_ ? "loaded from" : "in", store_->file().describe());
   }
+  const bool is_to_tell = spec_.read_only && !store_;  // a file tells of it itself
   return fmt::format("export '{}': {}{}, uuid {}", spec_.name, what,
-                     spec_.read_only ? ", read-only" : "", format_uuid(uuid_));
+                     is_to_tell ? ", read-only" : "", format_uuid(uuid_));
 }
 
 }  // namespace rdmablk::target

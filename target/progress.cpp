@@ -81,7 +81,7 @@ void Progress::draw(std::uint64_t done, Clock::time_point now) {
 }
 
 void Progress::log(std::uint64_t done, Clock::time_point now) {
-  output_.log(fmt::format("{}: {}: {}% of {}, {}", words_.subject, words_.doing,
+  output_.log(fmt::format("{}: {} {}% of {}, {}", words_.subject, words_.doing,
                           share(done, total_, 100), format_size(total_), rate(done, now)));
   shown_ = done;
   shown_at_ = now;

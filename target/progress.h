@@ -31,7 +31,8 @@ class Progress {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// What is being done, in words: "export 'disk'", "loading", "loaded".
+  /// What is being done, in words: "export 'disk'", "loading", "loaded". The amount
+  /// follows the last two.
   struct Words {
     std::string subject;
     std::string doing;

@@ -119,8 +119,9 @@ std::optional<Step> SessionProtocol::refuse_attach(const Message& message,
                   fmt::format("this target knows no flags {:#x} of ATTACH", request.flags));
   }
   if (request.access == protocol::Access::read_write && !offer->read_write) {
-    return refuse(message, Status::read_only,
-                  fmt::format("export '{}' is read-only; mount it with -o ro", request.name));
+    return refuse(
+        message, Status::read_only,
+        fmt::format("export '{}' is read-only: attach it for reading (mount -o ro)", request.name));
   }
   if (!is_zero(request.generation) && request.generation != offer->generation) {
     return refuse(message, Status::stale,

@@ -54,6 +54,17 @@ std::string both_sizes(std::uint64_t bytes) {
   return human == plain ? plain : fmt::format("{} ({})", human, plain);
 }
 
+const char* flush_meaning(const protocol::ExportInfo& info) {
+  if (info.read_only) return "nothing to do: read-only";
+  if (info.needs_flush) return "needed: makes writes that have ended durable";
+  return "nothing to do: a write that has ended is where it will stay";
+}
+
+const char* discard_meaning(const protocol::ExportInfo& info) {
+  if (info.read_only) return "no: read-only";
+  return info.can_discard ? "gives space back" : "writes zeroes";
+}
+
 }  // namespace
 
 std::string export_list_text(std::span<const protocol::ExportInfo> exports) {
@@ -100,10 +111,8 @@ std::string export_details_text(const ExportDetails& details) {
   if (table.count > 0) {
     line("chunks", fmt::format("{} of at most {}", table.count, format_size(table.chunk_size)));
   }
-  line("flush", reply.info.needs_flush
-                    ? "needed: makes writes that have ended durable"
-                    : "nothing to do: a write that has ended is where it will stay");
-  line("discard", reply.info.can_discard ? "gives space back" : "writes zeroes");
+  line("flush", flush_meaning(reply.info));
+  line("discard", discard_meaning(reply.info));
   return text;
 }
 
@@ -116,6 +125,21 @@ Json export_details_json(const ExportDetails& details) {
   document["generation"] = hex(reply.generation);
   document["chunks"] = reply.table.count;
   document["chunk_size_bytes"] = reply.table.chunk_size;
+  return document;
+}
+
+Json export_size_json(const ExportDetails& details) {
+  Json document = new_document();
+  document["uri"] = details.uri.text();
+  document["size_bytes"] = details.reply.info.size;
+  return document;
+}
+
+Json export_answer_json(const Uri& uri, const std::string& what, bool can) {
+  Json document = new_document();
+  document["uri"] = uri.text();
+  document["can"] = what;
+  document["answer"] = can;
   return document;
 }
 

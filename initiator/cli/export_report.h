@@ -27,4 +27,10 @@ std::string export_details_text(const ExportDetails& details);
 /// One export as `rdmablk info --json` prints it.
 Json export_details_json(const ExportDetails& details);
 
+/// The size of one export as `rdmablk info --size --json` prints it.
+Json export_size_json(const ExportDetails& details);
+
+/// Whether an export can do something as `rdmablk info --can WHAT --json` prints it.
+Json export_answer_json(const Uri& uri, const std::string& what, bool can);
+
 }  // namespace rdmablk::cli

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "common/error.h"
 #include "common/units.h"
@@ -34,10 +36,14 @@ struct Attached {
       : session(initiator::Session::connect(uri.target)),
         image(session->attach(uri.export_name, options())) {}
 
+  /// No more than one request at a time, without data: it costs next to nothing of the target's
+  /// memory for slots, and so works when mounts have used that up.
   static initiator::AttachOptions options() {
     initiator::AttachOptions options;
     options.access = protocol::Access::read_only;
     options.queues = 1;
+    options.depth = 1;
+    options.max_io = 4096;
     return options;
   }
 
@@ -78,8 +84,14 @@ struct MapRange {
   }
 };
 
-int answer(const Uri& uri, const Capability& wanted) {
-  return wanted.is_of(look_at(uri).reply.info) ? kExitDone : InfoCommand::kExitNo;
+/// The one thing that is asked for. Throws UsageError when there are several: one exit status
+/// cannot answer them.
+const std::string& only(const std::vector<std::string>& asked) {
+  if (asked.size() == 1) return asked.front();
+  throw UsageError(
+      fmt::format("--can is given {} times: it asks for one thing at a time, as one exit "
+                  "status answers it; run this once for each",
+                  asked.size()));
 }
 
 ExportMap read_map(const Uri& uri, const MapRange& range) {
@@ -98,14 +110,16 @@ InfoCommand::InfoCommand(CLI::App& parent)
   auto* size = arguments().add_flag("--size", size_only_, "print its size in bytes, nothing else");
   auto* can =
       arguments()
-          .add_option("--can", can_, "print nothing: the exit status is 0 for yes, 3 for no")
-          ->type_name("WHAT");
+          .add_option("--can", can_,
+                      "the exit status is 0 for yes, 3 for no; prints nothing without --json")
+          ->type_name("WHAT")
+          ->allow_extra_args(false)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);  // so as to refuse a second one
   add_map_options();
   add_json_option();
-  auto* json = arguments().get_option("--json");
   auto* map = arguments().get_option("--map");
-  size->excludes(json)->excludes(map)->excludes(can);
-  can->excludes(json)->excludes(map);
+  size->excludes(map)->excludes(can);
+  can->excludes(map);
   add_log_level_option();
   arguments().footer(fmt::format(kFooter, Capability::help()));
 }
@@ -126,13 +140,20 @@ void InfoCommand::add_map_options() {
 int InfoCommand::run() {
   const Uri uri = parse_uri(uri_);
   start_log();
-  if (can_) return answer(uri, Capability(*can_));
+  if (!can_.empty()) return answer(uri, only(can_));
   if (map_) {
     print_map(uri);
   } else {
     print_details(look_at(uri));
   }
   return kExitDone;
+}
+
+int InfoCommand::answer(const Uri& uri, const std::string& what) const {
+  const Capability wanted(what);
+  const bool can = wanted.is_of(look_at(uri).reply.info);
+  if (wants_json()) print_json(export_answer_json(uri, what, can));
+  return can ? kExitDone : kExitNo;
 }
 
 void InfoCommand::print_map(const Uri& uri) const {
@@ -147,7 +168,9 @@ void InfoCommand::print_map(const Uri& uri) const {
 }
 
 void InfoCommand::print_details(const ExportDetails& details) const {
-  if (size_only_) {
+  if (size_only_ && wants_json()) {
+    print_json(export_size_json(details));
+  } else if (size_only_) {
     fmt::print("{}\n", details.reply.info.size);
   } else if (wants_json()) {
     print_json(export_details_json(details));

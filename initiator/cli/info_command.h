@@ -1,7 +1,7 @@
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "initiator/cli/command.h"
 #include "initiator/cli/export_report.h"
@@ -20,12 +20,13 @@ class InfoCommand final : public Command {
 
  private:
   void add_map_options();
+  int answer(const Uri& uri, const std::string& what) const;
   void print_map(const Uri& uri) const;
   void print_details(const ExportDetails& details) const;
 
   std::string uri_;
   bool size_only_ = false;
-  std::optional<std::string> can_;
+  std::vector<std::string> can_;
   bool map_ = false;
   std::string offset_ = "0";
   std::string length_;

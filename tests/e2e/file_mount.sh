@@ -35,6 +35,8 @@ check_file() {
   expect_equal "size" $size "$(stat --format %s "$image")"
   expect_equal "data in an empty image" none "$(find_next 0 data)"
   expect_equal "a hole in an empty image" 4096 "$(find_next 4096 hole)"
+  expect_error "not supported" fallocate --offset 0 --length 4096 "$image"
+  expect_error "unsupported" fallocate --keep-size --offset 0 --length 4096 "$image"
 
   dd if="$scratch/data" of="$image" bs=1M conv=notrunc,fsync status=none
   expect_equal "what the file has" "$(sha256 "$scratch/data")" "$(backing)"

@@ -42,7 +42,7 @@ for command in info "bench --time 1 --rw read" mount; do
   done
   expect_fail $failed "tape.*disk, spare" "$rdmablk" "$1" "$(uri tape)" ${path:+"$path"} "${@:2}"
 done
-expect_fail $failed "read-only" "$rdmablk" bench "$(uri spare)" --rw write --time 1
+expect_fail $failed "read-only: attach it for reading" "$rdmablk" bench "$(uri spare)" --rw write --time 1
 
 # Targets that are not there: nobody listens; no such host; an address that never answers.
 expect_fail $failed "nothing listens|rdmablk-target" "$rdmablk" list "$address:1"

@@ -38,6 +38,15 @@ expect_equal "a memory export" "memory null" "$(value memory '| "\(.type) \(.fil
 expect_can holes read write flush fua zero discard map
 expect_can rom read map
 expect_can memory read write
+for answer in "holes true 0" "rom false 3"; do
+  read -r export yes expected <<<"$answer"
+  status=0
+  json=$("$rdmablk" info --can write --json "$(uri "$export")") || status=$?
+  expect_equal "--can --json of $export" "$(uri "$export") write $yes $expected" \
+    "$(jq --raw-output '"\(.uri) \(.can) \(.answer)"' <<<"$json") $status"
+done
+expect_equal "--size --json" 16777216 "$("$rdmablk" info --size --json "$(uri holes)" | jq .size_bytes)"
+expect_fail 2 "given 2 times" "$rdmablk" info "$(uri holes)" --can read --can write
 
 expect_equal "map" "0:1048576:hole 1048576:131072:data 1179648:15597568:hole" \
   "$("$rdmablk" info --map --json "$(uri holes)" |
@@ -46,4 +55,10 @@ expect_equal "map of a part" $' OFFSET  LENGTH  TYPE\n1052672   65536  data' \
   "$("$rdmablk" info --map --offset 1028K --length 64K "$(uri holes)")"
 expect_equal "map of a resident export" $'OFFSET   LENGTH  TYPE\n     0  1048576  data' \
   "$("$rdmablk" info --map "$(uri resident)")"
+stop_target
+
+# To look takes next to nothing of the target's memory for slots.
+start_target --export "holes=file:$file,direct=off" --slot-memory 32K
+expect_equal "info with little memory for slots" 16777216 "$("$rdmablk" info --size "$(uri holes)")"
+expect_match "map with little memory for slots" '1048576 +131072 +data' "$("$rdmablk" info --map "$(uri holes)")"
 stop_target

@@ -89,6 +89,17 @@ TEST(ExportDetailsJson, HasEverything) {
   EXPECT_EQ(json["can_discard"], false);
 }
 
+TEST(ExportSizeJson, HasTheSizeAlone) {
+  EXPECT_EQ(export_size_json(details()).dump(),
+            R"({"version":1,"uri":"rdmablk://storage1:10812/disk","size_bytes":268435456})");
+}
+
+TEST(ExportAnswerJson, RepeatsTheQuestion) {
+  EXPECT_EQ(
+      export_answer_json(details().uri, "discard", false).dump(),
+      R"({"version":1,"uri":"rdmablk://storage1:10812/disk","can":"discard","answer":false})");
+}
+
 TEST(ExportDetailsText, IsForPeople) {
   const std::string text = export_details_text(details());
   EXPECT_THAT(text, HasSubstr("size        256 MiB (268435456 bytes)\n"));
@@ -107,6 +118,14 @@ TEST(ExportDetailsText, TellsOfItsFile) {
   EXPECT_THAT(text, HasSubstr("discard     gives space back\n"));
   EXPECT_THAT(text, Not(HasSubstr("chunks")));
   EXPECT_THAT(export_details_text(file_details(false)), HasSubstr("file I/O    buffered"));
+}
+
+TEST(ExportDetailsText, WritesNothingToWhatIsReadOnly) {
+  ExportDetails read_only = file_details(true);
+  read_only.reply.info.read_only = true;
+  const std::string text = export_details_text(read_only);
+  EXPECT_THAT(text, HasSubstr("flush       nothing to do: read-only\n"));
+  EXPECT_THAT(text, HasSubstr("discard     no: read-only\n"));
 }
 
 TEST(ExportDetailsText, LeavesAFileOutWhoseNameIsNotTold) {

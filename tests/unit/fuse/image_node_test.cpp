@@ -22,6 +22,17 @@ TEST(ImageNode, IsTheRootOnAFile) {
   EXPECT_GT(status.st_mtim.tv_sec, 0);
 }
 
+TEST(ImageNode, TakesLessThanItsSizeWhenItMayHaveHoles) {
+  ImageNode::Attributes sparse = attributes(0600);
+  sparse.has_holes = true;
+  const auto blocks = [&] {
+    return ImageNode(Layout::file, sparse).status(FUSE_ROOT_ID).st_blocks;
+  };
+  EXPECT_EQ(blocks(), 2);
+  sparse.size = 512;
+  EXPECT_EQ(blocks(), 1);
+}
+
 TEST(ImageNode, IsBelowTheRootInADirectory) {
   const ImageNode node(Layout::directory, attributes(0600));
   EXPECT_TRUE(node.is_directory(FUSE_ROOT_ID));

@@ -85,7 +85,7 @@ TEST_F(ProgressTest, TheLogGetsALineForEveryTenthThatTakesAWhile) {
   progress.finish({}, at(15000));
   EXPECT_THAT(log_.bars, IsEmpty());
   EXPECT_THAT(log_.lines, SizeIs(12));
-  EXPECT_THAT(log_.lines[1], AllOf(HasSubstr("10% of 100 MiB"), HasSubstr("7 MiB/s")));
+  EXPECT_THAT(log_.lines[1], AllOf(HasSubstr("loading 10% of 100 MiB"), HasSubstr("7 MiB/s")));
 }
 
 TEST_F(ProgressTest, TheLogOfSomethingShortHasItsStartAndItsEnd) {
