@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <linux/fs.h>
+#include <spdlog/spdlog.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
@@ -15,7 +16,13 @@ namespace rdmablk::target {
 namespace {
 
 void lock(const ExportSpec& spec, int fd, const Patience& patience) {
-  switch (lock_file(fd, spec.read_only, patience)) {
+  LockOutcome outcome = lock_file(fd, spec.read_only, Patience(std::chrono::milliseconds(0)));
+  if (outcome == LockOutcome::held) {
+    spdlog::info("export '{}': waiting for the lock on {}, which another program holds", spec.name,
+                 spec.path);
+    outcome = lock_file(fd, spec.read_only, patience);
+  }
+  switch (outcome) {
     case LockOutcome::locked:
       return;
     case LockOutcome::held:

@@ -57,8 +57,13 @@ expect_equal "map of a resident export" $'OFFSET   LENGTH  TYPE\n     0  1048576
   "$("$rdmablk" info --map "$(uri resident)")"
 stop_target
 
-# To look takes next to nothing of the target's memory for slots.
-start_target --export "holes=file:$file,direct=off" --slot-memory 32K
+# To look takes next to nothing of the target's memory for slots, which a mount has nearly all of.
+expect_fail 2 "slot-memory is 32 KiB.*takes [0-9]+" "$RDMABLK_BIN/rdmablk-target" --insecure --listen "$address:0" \
+  --export "holes=file:$file" --slot-memory 32K
+start_target --export "holes=file:$file,direct=off" --slot-memory 4500K
+touch "$scratch/image"
+mount_export holes "$scratch/image" -o workers=1
 expect_equal "info with little memory for slots" 16777216 "$("$rdmablk" info --size "$(uri holes)")"
 expect_match "map with little memory for slots" '1048576 +131072 +data' "$("$rdmablk" info --map "$(uri holes)")"
+unmount_export "$scratch/image"
 stop_target
