@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "common/error.h"
@@ -15,9 +16,14 @@
 namespace rdmablk::target {
 namespace {
 
-void lock(const ExportSpec& spec, int fd, const Patience& patience) {
-  LockOutcome outcome = lock_file(fd, spec.read_only, Patience(std::chrono::milliseconds(0)));
-  if (outcome == LockOutcome::held) {
+/// How long is waited for a lock without a word: a daemon that has just ended holds it until the
+/// kernel has cleared away its rings.
+constexpr std::chrono::milliseconds kSilentWait{1000};
+
+void lock(const ExportSpec& spec, int fd, const Patience& patience,
+          std::chrono::milliseconds wait) {
+  LockOutcome outcome = lock_file(fd, spec.read_only, Patience(std::min(wait, kSilentWait)));
+  if (outcome == LockOutcome::held && wait > kSilentWait) {
     spdlog::info("export '{}': waiting for the lock on {}, which another program holds", spec.name,
                  spec.path);
     outcome = lock_file(fd, spec.read_only, patience);
@@ -79,7 +85,7 @@ BackingFile::BackingFile(const ExportSpec& spec, std::chrono::milliseconds lock_
     : path_(spec.path), read_only_(spec.read_only) {
   const Patience patience(lock_wait);
   OpenedFile file = open_export_file(spec, patience);
-  lock(spec, file.fd.get(), patience);
+  lock(spec, file.fd.get(), patience, lock_wait);
   if (file.created) file.created->fill(spec);
   if (file.block_device && !spec.read_only && is_protected(file.fd.get())) {
     fail_export(spec, "the device is read-only; export it with readonly");
