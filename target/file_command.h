@@ -127,7 +127,6 @@ class FileCommand {
   void fill_head() noexcept;
   void fill_tail() noexcept;
   void write_blocks() noexcept;
-  void written() noexcept;
   void zero_next() noexcept;
   void write_zeroes(std::uint64_t end) noexcept;
   bool punches() const noexcept;
