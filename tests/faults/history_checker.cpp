@@ -58,10 +58,8 @@ void HistoryChecker::end_write(std::size_t index, Tag tag, Time end) {
   note(word, "write acknowledged", tag, kNever, end);
   Value* value = find(word, tag);
   if (value == nullptr) return;
-  value->end = end;
-  value->first_end = std::min(value->first_end, end);
   value->counts = true;
-  compare(word, *value);
+  note_end(word, *value, end);
 }
 
 void HistoryChecker::fail_write(std::size_t index, Tag tag) {
@@ -75,9 +73,7 @@ void HistoryChecker::settle_write(std::size_t index, Tag tag, Time fence) {
   note(word, "failed write fenced", tag, kNever, fence);
   Value* value = find(word, tag);
   if (value == nullptr) return;  // Overwritten for good before.
-  value->end = fence;
-  value->first_end = std::min(value->first_end, fence);
-  compare(word, *value);
+  note_end(word, *value, fence);
 }
 
 void HistoryChecker::read(std::size_t index, Tag tag, Time start, Time end) {
@@ -144,11 +140,32 @@ void HistoryChecker::add_read(Word& word, Value& value, Time start, Time end) {
   compare(word, value);
 }
 
+/// Until now it was not known which of the reads began after the write had ended: these saw its
+/// last effect.
+void HistoryChecker::note_end(Word& word, Value& value, Time end) {
+  value.end = end;
+  value.first_end = std::min(value.first_end, end);
+  for (Value& moment : word.values) {
+    if (!moment.moment || moment.tag != value.tag) continue;
+    if (moment.last_start >= end) {
+      value.counts = true;
+      value.last_start = std::max(value.last_start, moment.last_start);
+      moment.counts = false;
+      moment.first_end = INT64_MIN;  // to be forgotten
+    } else if (moment.first_end > end) {
+      moment.first_end = end;
+      compare(word, moment);
+    }
+  }
+  if (!violation_) compare(word, value);
+}
+
 /// Looks for a value that must come before the changed one and after it.
 void HistoryChecker::compare(Word& word, const Value& changed) {
   if (!changed.counts) return;
   for (const Value& other : word.values) {
-    if (&other == &changed || !other.counts) continue;
+    if (violation_) return;
+    if (other.tag == changed.tag || !other.counts) continue;
     if (changed.first_end >= other.last_start || other.first_end >= changed.last_start) continue;
     return report(
         Breach::contradiction, word,

@@ -115,6 +115,7 @@ class HistoryChecker {
   static Value* find(Word& word, Tag tag);
   void note(Word& word, const char* what, Tag tag, Time start, Time end);
   void add_read(Word& word, Value& value, Time start, Time end);
+  void note_end(Word& word, Value& value, Time end);
   void compare(Word& word, const Value& changed);
   void forget(Word& word, Time horizon);
   void report(Breach breach, const Word& word, std::string why);

@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <deque>
+#include <numeric>
 #include <random>
+#include <tuple>
 #include <vector>
 
 namespace rdmablk::faults {
@@ -117,6 +121,22 @@ TEST_P(InBothModes, SomethingIsReadThatNobodyWrote) {
 
 TEST_P(InBothModes, AReadMayBeToldBeforeTheWriteIsKnown) {
   EXPECT_FALSE(history().read(kA, 3, 4).advance(2).begin(kA, 2).acknowledge(kA, 9).verdict());
+}
+
+TEST_P(InBothModes, AReadMayBeToldBeforeTheWritesEnd) {
+  EXPECT_FALSE(history().begin(kA, 1).read(kA, 5, 6).acknowledge(kA, 2).read(kA, 7, 8).verdict());
+  EXPECT_FALSE(history().begin(kA, 1).read(kA, 3, 6).acknowledge(kA, 4).read(kA, 7, 8).verdict());
+}
+
+TEST_P(InBothModes, AReadToldBeforeTheWritesEndCounts) {
+  EXPECT_EQ(history()
+                .begin(kA, 1)
+                .read(kA, 8, 9)
+                .write(kB, 4, 5)
+                .read(kB, 6, 7)
+                .acknowledge(kA, 2)
+                .verdict(),
+            Breach::contradiction);
 }
 
 TEST_P(InBothModes, AValueIsReadBeforeItsWriteBegan) {
@@ -249,39 +269,57 @@ std::vector<Operation> right_history(unsigned seed, int count) {
   return operations;
 }
 
-/// Tells the operations as they would come in, forgetting what can be forgotten.
-std::optional<Violation> check(std::vector<Operation> operations, Effects effects) {
-  HistoryChecker checker(1, effects);
-  struct Step {
-    Time time;
-    bool begins;
-    const Operation* operation;
-  };
-  std::vector<Step> steps;
-  for (const Operation& each : operations) {
-    steps.push_back({each.start, true, &each});
-    steps.push_back({each.end, false, &each});
+/// One of the two things that are told of an operation.
+struct Step {
+  Time time;
+  bool begins;
+  const Operation* operation;
+};
+
+void tell(HistoryChecker& checker, const Step& step) {
+  const Operation& operation = *step.operation;
+  if (step.begins) {
+    if (operation.is_write) checker.begin_write(0, operation.tag, operation.start);
+  } else if (!operation.is_write) {
+    checker.read(0, operation.tag, operation.start, operation.end);
+  } else if (operation.fails) {
+    checker.fail_write(0, operation.tag);
+    checker.settle_write(0, operation.tag, operation.end);
+  } else {
+    checker.end_write(0, operation.tag, operation.end);
   }
-  std::stable_sort(steps.begin(), steps.end(),
-                   [](const Step& one, const Step& other) { return one.time < other.time; });
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const Operation& operation = *steps[i].operation;
-    if (steps[i].begins) {
-      if (operation.is_write) checker.begin_write(0, operation.tag, operation.start);
-    } else if (!operation.is_write) {
-      checker.read(0, operation.tag, operation.start, operation.end);
-    } else if (operation.fails) {
-      checker.fail_write(0, operation.tag);
-      checker.settle_write(0, operation.tag, operation.end);
-    } else {
-      checker.end_write(0, operation.tag, operation.end);
-    }
-    if (i % 16 != 0) continue;
-    Time horizon = steps[i].time;
+}
+
+/// Tells the operations as several lanes do that are read one after the other, in any order, and
+/// forgets what can be forgotten.
+std::optional<Violation> check(const std::vector<Operation>& operations, Effects effects,
+                               unsigned seed) {
+  constexpr std::size_t kLanes = 4;
+  HistoryChecker checker(1, effects);
+  std::mt19937 random(seed);
+  std::array<std::deque<Step>, kLanes> lanes;
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    lanes[i % kLanes].push_back({operations[i].start, true, &operations[i]});
+    lanes[i % kLanes].push_back({operations[i].end, false, &operations[i]});
+  }
+  for (auto& lane : lanes) {
+    std::stable_sort(lane.begin(), lane.end(),
+                     [](const Step& one, const Step& other) { return one.time < other.time; });
+  }
+  const Time last = operations.back().end + 100;
+  for (Time time = -100; time < last; time += random() % 30) {
+    Time horizon = time;
     for (const Operation& each : operations) {
-      if (each.start <= steps[i].time && each.end > steps[i].time) {
-        horizon = std::min(horizon, each.start);
+      if (each.start <= time && each.end > time) horizon = std::min(horizon, each.start);
+    }
+    std::array<std::size_t, kLanes> order{0, 1, 2, 3};
+    std::shuffle(order.begin(), order.end(), random);
+    Time until = time;
+    for (const std::size_t lane : order) {
+      for (; !lanes[lane].empty() && lanes[lane].front().time <= until; lanes[lane].pop_front()) {
+        tell(checker, lanes[lane].front());
       }
+      until += random() % 20;
     }
     checker.advance(horizon);
   }
@@ -293,7 +331,7 @@ TEST(HistoryChecker, RightHistoriesAreExplained) {
   for (unsigned seed = 0; seed < 60; ++seed) {
     const auto operations = right_history(seed, 400);
     for (const Effects effects : {Effects::once, Effects::repeated}) {
-      const auto violation = check(operations, effects);
+      const auto violation = check(operations, effects, seed);
       EXPECT_FALSE(violation) << "seed " << seed << ": " << violation->text;
     }
   }
@@ -316,12 +354,68 @@ TEST(HistoryChecker, OneWrongReadIsFound) {
       if (read.is_write || !old.is_write || old.fails || !is_old(old, read)) continue;
       read.tag = old.tag;
       ++made;
-      EXPECT_TRUE(check(operations, Effects::once)) << "seed " << seed;
-      EXPECT_TRUE(check(operations, Effects::repeated)) << "seed " << seed;
+      EXPECT_TRUE(check(operations, Effects::once, seed)) << "seed " << seed;
+      EXPECT_TRUE(check(operations, Effects::repeated, seed)) << "seed " << seed;
       break;
     }
   }
   EXPECT_GT(made, 50);
+}
+
+/// Whether some order of the operations explains them: by trying all.
+bool explained(std::vector<Operation> left, Tag value) {
+  const auto must_happen = [](const Operation& each) { return !each.fails; };
+  if (std::none_of(left.begin(), left.end(), must_happen)) return true;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const Operation next = left[i];
+    const bool may_be_next = std::none_of(left.begin(), left.end(), [&](const Operation& other) {
+      return must_happen(other) && other.end < next.start;
+    });
+    if (!may_be_next || (!next.is_write && next.tag != value)) continue;
+    std::vector<Operation> rest = left;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(i));
+    // What could have happened only before this one has not happened.
+    std::erase_if(rest,
+                  [&](const Operation& other) { return other.fails && other.end < next.start; });
+    if (explained(std::move(rest), next.is_write ? next.tag : value)) return true;
+  }
+  return false;
+}
+
+/// A few operations at moments of their own, of which the reads return anything.
+std::vector<Operation> any_history(std::mt19937& random) {
+  std::vector<Time> times(12);
+  std::iota(times.begin(), times.end(), Time{1});
+  std::shuffle(times.begin(), times.end(), random);
+  std::vector<Operation> operations;
+  for (std::size_t i = 0; i < times.size(); i += 2) {
+    Operation operation;
+    std::tie(operation.start, operation.end) = std::minmax(times[i], times[i + 1]);
+    operation.is_write = i < 6;
+    operation.fails = operation.is_write && random() % 4 == 0;
+    operation.tag = operation.is_write ? i / 2 + 1 : random() % 4;
+    operations.push_back(operation);
+  }
+  return operations;
+}
+
+TEST(HistoryChecker, AgreesWithTryingAllOrders) {
+  std::mt19937 random(1);
+  int right = 0;
+  constexpr int kHistories = 20'000;
+  for (int i = 0; i < kHistories; ++i) {
+    const auto operations = any_history(random);
+    const bool expected = explained(operations, 0);
+    right += expected ? 1 : 0;
+    const auto violation = check(operations, Effects::once, static_cast<unsigned>(i));
+    ASSERT_EQ(!violation, expected) << "history " << i << (violation ? violation->text : "");
+    if (expected) {
+      ASSERT_FALSE(check(operations, Effects::repeated, static_cast<unsigned>(i)))
+          << "history " << i;
+    }
+  }
+  EXPECT_GT(right, kHistories / 50);
+  EXPECT_LT(right, kHistories / 2);
 }
 
 }  // namespace
