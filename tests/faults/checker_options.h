@@ -25,6 +25,8 @@ struct CheckerOptions {
   std::chrono::seconds give_up{60};
   /// A new session fences what earlier ones of this lane have left behind.
   bool fenced = false;
+  /// A session that is given up is not told to the target before the end, as when a link is lost.
+  bool abandon = false;
 };
 
 }  // namespace rdmablk::faults

@@ -8,7 +8,6 @@
 
 #include "common/error.h"
 #include "initiator/cli/session_watch.h"
-#include "initiator/remote_image.h"
 
 namespace rdmablk::faults {
 namespace {
@@ -91,13 +90,16 @@ void CheckerRun::work_in_one_session() {
       for (const auto& worker : workers) worker->detach();
     }
   };
-  const Attached attached = attach(options_.threads, options_.depth);
+  Attached attached = attach(options_.threads, options_.depth);
   const Detach detach{workers_};
   for (const auto& worker : workers_) worker->attach(*attached.image);
   progress_.renew = false;
-  const cli::SessionWatch watch(*attached.session);
-  std::vector<std::jthread> threads;
-  for (const auto& worker : workers_) threads.emplace_back([raw = worker.get()] { raw->run(); });
+  {
+    const cli::SessionWatch watch(*attached.session);
+    std::vector<std::jthread> threads;
+    for (const auto& worker : workers_) threads.emplace_back([raw = worker.get()] { raw->run(); });
+  }
+  if (options_.abandon) abandoned_.push_back(std::move(attached));
 }
 
 }  // namespace rdmablk::faults
