@@ -63,9 +63,11 @@ endforeach()
 # kernel's devices only processes are killed and stopped.
 foreach(backing memory direct buffered resident)
   rdmablk_add_fault_test(remote_checker/${backing} SCRIPT remote_checker
-    ENVIRONMENT RDMABLK_TEST_BACKING=${backing} FAULTS=150)
+    ENVIRONMENT RDMABLK_TEST_BACKING=${backing} FAULTS=100)
   rdmablk_add_fault_test(remote_checker_often/${backing} SCRIPT remote_checker LABELS long TIMEOUT 7200
     ENVIRONMENT RDMABLK_TEST_BACKING=${backing} FAULTS=10000)
+endforeach()
+foreach(backing memory direct)
   rdmablk_add_fault_test(remote_checker/${backing} SCRIPT remote_checker DEVICES rxe TIMEOUT 180
-    ENVIRONMENT RDMABLK_TEST_BACKING=${backing} FAULTS=15)
+    ENVIRONMENT RDMABLK_TEST_BACKING=${backing} FAULTS=6)
 endforeach()

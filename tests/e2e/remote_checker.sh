@@ -32,7 +32,7 @@ declare -a workers=()
 verifier=
 usual_plan="error:rate=1/4000, qp-death:rate=1/4000, late-write:rate=1/3000:ms=40, post-full:rate=1/20000,
   delay:rate=1/50:us=500, poll-short:rate=1/20, reorder:rate=1/20, spurious-event:rate=1/20,
-  async-event:rate=1/5000, stall:rate=1/2000:ms=20, cm-lost:rate=1/60, cm-reject:rate=1/20"
+  async-event:rate=1/5000, stall:rate=1/6000:ms=20, cm-lost:rate=1/60, cm-reject:rate=1/20"
 
 # plan TEXT: what goes wrong from now on.
 plan() {
