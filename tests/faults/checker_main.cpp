@@ -166,6 +166,11 @@ CLI::App* add_run(CLI::App& app, Arguments& arguments) {
                   "milliseconds that a queue may fail before a new session is begun (0)");
   run->add_option("--give-up", checker.give_up,
                   "fail after so many seconds without a session (60)");
+  run->add_option("--reconnect-delay", checker.recovery.reconnect_delay,
+                  "milliseconds between attempts to connect a lost queue, at most (2000)");
+  run->add_option("--fail-fast", checker.recovery.fail_fast,
+                  "milliseconds after which requests fail while a queue is lost (they wait)");
+  run->add_flag("--take-over", checker.take_over, "take the lease over from whoever holds it");
   run->add_flag("--fenced", checker.fenced,
                 "a new session fences what an earlier one has left behind");
   run->add_flag("--abandon", checker.abandon,

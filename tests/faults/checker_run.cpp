@@ -42,10 +42,13 @@ CheckerRun::CheckerRun(const SharedHistory& history, CheckerOptions options)
 
 CheckerRun::Attached CheckerRun::attach(unsigned queues, unsigned depth) const {
   Attached attached;
-  attached.session = initiator::Session::connect(options_.uri.target);
+  initiator::SessionOptions session;
+  session.recovery = options_.recovery;
+  attached.session = initiator::Session::connect(options_.uri.target, session);
   initiator::AttachOptions attach;
   attach.queues = queues;
   attach.depth = depth;
+  attach.take_over = options_.take_over;
   attached.image = attached.session->attach(options_.uri.export_name, attach);
   const Shape& shape = history_.shape();
   if (shape.offset + shape.words() * sizeof(Tag) > attached.image->info().size) {
