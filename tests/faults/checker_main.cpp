@@ -41,11 +41,12 @@ std::uint64_t total(const SharedHistory& history, std::atomic<std::uint64_t> Lan
 /// Prints what was done and found. @return the exit status.
 int report(const SharedHistory& history, const HistoryVerifier& verifier) {
   fmt::print(
-      "operations {}, failed {}, words read {}, queues recovered {}, sessions {}, writers killed "
+      "operations {}, failed {}, words read {}, queues recovered {}, sessions {}, reconnects {}, "
+      "writers killed "
       "{}\n",
       total(history, &Lane::operations), total(history, &Lane::failures),
       verifier.checker().reads(), total(history, &Lane::recoveries),
-      total(history, &Lane::sessions), verifier.deaths());
+      total(history, &Lane::sessions), total(history, &Lane::reconnects), verifier.deaths());
   std::fflush(stdout);
   const auto& violation = verifier.checker().violation();
   if (!violation) return kExitDone;

@@ -36,6 +36,7 @@ CheckerRun::CheckerRun(const SharedHistory& history, CheckerOptions options)
     if (lane == nullptr) {
       throw Error(fmt::format("the history has no free lane for {} threads", options_.threads));
     }
+    if (first_lane_ == nullptr) first_lane_ = lane;
     workers_.push_back(std::make_unique<CheckerWorker>(history_, *lane, options_, progress_));
   }
 }
@@ -102,6 +103,7 @@ void CheckerRun::work_in_one_session() {
     std::vector<std::jthread> threads;
     for (const auto& worker : workers_) threads.emplace_back([raw = worker.get()] { raw->run(); });
   }
+  first_lane_->reconnects += attached.session->state().reconnects;
   if (options_.abandon) abandoned_.push_back(std::move(attached));
 }
 

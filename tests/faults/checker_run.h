@@ -40,6 +40,7 @@ class CheckerRun {
   const SharedHistory& history_;
   const CheckerOptions options_;
   CheckerProgress progress_;
+  Lane* first_lane_ = nullptr;
   std::vector<Attached> abandoned_;
   std::vector<std::unique_ptr<CheckerWorker>> workers_;
 };
