@@ -10,18 +10,22 @@
 #              come on top, and are counted apart.
 #   CHECKERS   processes that read and write (3)
 #   CHECKER    more arguments for each of them
-#   EXPORT     more options of the export: sharing=shared
+#   EXPORT     more options of the export
+#   UNFENCED   parts of the fencing that the target leaves out (tests/faults/fencing_by_environment.cpp):
+#              the test passes when that is noticed
+#   SLOW_DISK  milliseconds that a write to the disk behind the export takes at most, at random
 #   PLAN       the device's faults (common/softverbs/faults/README.md) in place of the usual mixture
 #   SEED       what all that is random follows from; a failure tells its own
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
+# shellcheck source=tests/e2e/faults_lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/faults_lib.sh"
 
 wanted=${FAULTS:-200}
 checkers=${CHECKERS:-3}
 seed=${SEED:-$SRANDOM}
 RANDOM=$((seed % 32768))
 read -r -a checker_arguments <<<"${CHECKER:-}"
-tools_bin=$RDMABLK_BIN
 start_remote
 
 history=$scratch/history
@@ -46,6 +50,25 @@ breaking_faults() { grep --count --word-regexp --extended-regexp \
 note() {
   own[$1]=$((${own[$1]:-0} + 1))
   own_faults=$((own_faults + 1))
+}
+
+# leave_out PARTS: from here on the target is the one without some of its fencing.
+leave_out() {
+  mkdir "$scratch/unfenced"
+  printf '#!/bin/sh\nRDMABLK_UNFENCED=%s exec %s "%s" "$@"\n' "$1" "${RDMABLK_TEST_RUNNER:-}" \
+    "$tools_bin/rdmablk-target-unfenced" >"$scratch/unfenced/rdmablk-target"
+  chmod +x "$scratch/unfenced/rdmablk-target"
+  RDMABLK_BIN=$scratch/unfenced
+}
+
+# The verifier has ended.
+judge() {
+  local violation
+  violation=$(grep --after-context=30 "cannot be explained" "$scratch/verified") ||
+    fail "seed $seed: the verifier ended: $(tail -n 5 "$scratch/verified")"
+  [[ -n ${UNFENCED:-} ]] || fail "seed $seed: $violation"
+  echo "noticed that $UNFENCED is off: $(head --lines=1 <<<"$violation")"
+  exit 0
 }
 
 runner() { exec ${RDMABLK_TEST_RUNNER:+"$RDMABLK_TEST_RUNNER"} "$@"; }
@@ -108,17 +131,26 @@ operations() { "$tools_bin/rdmablk-checker" status "$history"; }
 # Whether the verifier, all workers and the target are there.
 all_are_well() {
   local pid
-  is_running "$verifier" || fail "seed $seed: $(head --bytes=6000 "$scratch/verified")"
+  is_running "$verifier" || judge
   is_running "$target_pid" || fail "seed $seed: the target ended: $(tail -n 20 "$target_log")"
   for pid in "${workers[@]}"; do
     is_running "$pid" || fail "seed $seed: a worker ended: $(tail -n 5 "$scratch/workers.log")"
   done
 }
 
+[[ -z ${UNFENCED:-} ]] || leave_out "$UNFENCED"
 : >"$faults"
 plan ""
 export SOFTVERBS_FAULTS=@$scratch/plan SOFTVERBS_SEED=$seed
-exported=$(export_spec disk 16M)${EXPORT:+,$EXPORT}
+if [[ -n ${SLOW_DISK:-} ]]; then
+  make_disk 16M
+  power_on --alignment 512
+  order "jitter write $SLOW_DISK"
+  exported=$(export_of disk "$disk")
+else
+  exported=$(export_spec disk 16M)
+fi
+exported+=${EXPORT:+,$EXPORT}
 start_target --export "$exported"
 start_verifier
 for ((i = 0; i < checkers; ++i)); do start_worker; done
@@ -147,8 +179,9 @@ for pid in "${workers[@]}"; do
     fail "seed $seed: a worker ended with status $status: $(tail -n 5 "$scratch/workers.log")"
 done
 kill -TERM "$verifier"
-wait "$verifier" || fail "seed $seed: $(head --bytes=6000 "$scratch/verified")"
+wait "$verifier" || judge
 stop_target
+[[ -z ${UNFENCED:-} ]] || fail "seed $seed: $wanted faults, and nobody noticed that $UNFENCED is off"
 
 echo "$(tail -n 1 "$scratch/verified") (seed $seed)"
 echo "$(($(breaking_faults) + own_faults)) faults, and $(grep --count --invert-match --word-regexp \
