@@ -67,8 +67,7 @@ void Context::report(ibv_cq* cq, ibv_event_type type) {
   async_events_.push(event);
 }
 
-void Context::disturb() {
-  if (faults_ == nullptr) return;
+void Context::strike() {
   const auto strike = faults_->strike(Fault::kAsyncEvent);
   if (!strike) return;
   constexpr std::array kEvents{IBV_EVENT_PORT_ACTIVE, IBV_EVENT_PORT_ERR,

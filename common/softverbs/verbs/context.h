@@ -47,9 +47,13 @@ class Context {
   void report(ibv_qp* qp, ibv_event_type type);
   void report(ibv_cq* cq, ibv_event_type type);
   /// The fault async-event may strike: an event that asks nothing of a program.
-  void disturb();
+  void disturb() {
+    if (faults_ != nullptr) strike();
+  }
 
  private:
+  void strike();
+
   Device& device_;
   Process& process_;
   GidTable gids_;
