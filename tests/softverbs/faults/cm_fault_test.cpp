@@ -36,7 +36,7 @@ void accept(const Pair& pair) {
 }
 
 TEST(CmFaults, ALostRequestIsGivenUp) {
-  with_faults("cm-lost:event=connect-request,cm-timeout=100", [] {
+  with_faults("cm-lost:event=connect-request,cm-timeout=700", [] {
     const Asking asking;
     asking.ask();
     expect_timeout(asking.active_channel, RDMA_CM_EVENT_UNREACHABLE);
@@ -45,7 +45,7 @@ TEST(CmFaults, ALostRequestIsGivenUp) {
 }
 
 TEST(CmFaults, ALostReplyIsGivenUpByBoth) {
-  with_faults("cm-lost:event=connect-response,cm-timeout=100", [] {
+  with_faults("cm-lost:event=connect-response,cm-timeout=700", [] {
     Pair pair;
     pair.request(parameters());
     accept(pair);
@@ -55,7 +55,7 @@ TEST(CmFaults, ALostReplyIsGivenUpByBoth) {
 }
 
 TEST(CmFaults, WithoutTheLastMessageOneEndIsConnected) {
-  with_faults("cm-lost:event=established,cm-timeout=100", [] {
+  with_faults("cm-lost:event=established,cm-timeout=700", [] {
     Pair pair;
     pair.request(parameters());
     accept(pair);
@@ -65,7 +65,7 @@ TEST(CmFaults, WithoutTheLastMessageOneEndIsConnected) {
 }
 
 TEST(CmFaults, ALostRejectionIsGivenUp) {
-  with_faults("cm-lost:event=rejected,cm-timeout=100", [] {
+  with_faults("cm-lost:event=rejected,cm-timeout=700", [] {
     Pair pair;
     pair.request(parameters());
     ASSERT_EQ(rdma_reject(pair.passive.get(), nullptr, 0), 0);
@@ -74,7 +74,7 @@ TEST(CmFaults, ALostRejectionIsGivenUp) {
 }
 
 TEST(CmFaults, ALostDisconnectLeavesTheOtherEndConnected) {
-  with_faults("cm-lost:event=disconnected,cm-timeout=100", [] {
+  with_faults("cm-lost:event=disconnected,cm-timeout=700", [] {
     Pair pair;
     pair.connect();
     ASSERT_EQ(rdma_disconnect(pair.active.get()), 0);
