@@ -8,11 +8,17 @@
 #include <array>
 #include <deque>
 #include <numeric>
+#include <ostream>
 #include <random>
 #include <tuple>
 #include <vector>
 
 namespace rdmablk::faults {
+
+void PrintTo(Effects effects, std::ostream* out) {
+  *out << (effects == Effects::once ? "once" : "repeated");
+}
+
 namespace {
 
 constexpr Tag kA = make_tag(0, 1);
@@ -66,9 +72,7 @@ class InBothModes : public testing::TestWithParam<Effects> {
 };
 INSTANTIATE_TEST_SUITE_P(HistoryChecker, InBothModes,
                          testing::Values(Effects::once, Effects::repeated),
-                         [](const auto& param_info) {
-                           return param_info.param == Effects::once ? "once" : "repeated";
-                         });
+                         testing::PrintToStringParamName());
 
 TEST_P(InBothModes, WhatWasWrittenIsRead) {
   EXPECT_FALSE(history().read(0, 1, 2).write(kA, 3, 4).read(kA, 5, 6).read(kA, 7, 8).verdict());
