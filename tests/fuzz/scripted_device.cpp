@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <memory>
 
 #include "tests/fuzz/input.h"
@@ -140,9 +141,9 @@ std::vector<std::vector<std::byte>> ScriptedQueuePair::take_sent() {
   return std::exchange(messages_, {});
 }
 
-std::size_t ScriptedQueuePair::sent() const {
+std::vector<std::span<std::byte>> ScriptedQueuePair::take_reads() {
   const std::lock_guard lock(mutex_);
-  return sent_;
+  return std::exchange(reads_, {});
 }
 
 std::size_t ScriptedQueuePair::receives() const {
@@ -165,17 +166,23 @@ void ScriptedQueuePair::flush() {
 }
 
 int ScriptedQueuePair::post_send(const ibv_send_wr* list) {
-  const std::lock_guard lock(mutex_);
-  for (; list != nullptr; list = list->next) {
-    // Who posts more than the queue pair holds has lost count.
-    require(sending_.size() < max_sends_, "no more sends than the queue pair holds");
-    require(list->num_sge == 1, "a send has one segment");
-    const auto* const start = reinterpret_cast<const std::byte*>(list->sg_list[0].addr);
-    messages_.emplace_back(start, start + list->sg_list[0].length);
-    sending_.push_back(list->wr_id);
-    ++sent_;
+  {
+    const std::lock_guard lock(mutex_);
+    for (; list != nullptr; list = list->next) start_send(*list);
   }
+  if (on_sent_) on_sent_();
   return 0;
+}
+
+void ScriptedQueuePair::start_send(const ibv_send_wr& work) {
+  // Who posts more than the queue pair holds has lost count.
+  require(sending_.size() < max_sends_, "no more sends than the queue pair holds");
+  require(work.num_sge == 1, "a send has one segment");
+  const std::span segment(reinterpret_cast<std::byte*>(work.sg_list[0].addr),
+                          work.sg_list[0].length);
+  sending_.push_back(work.wr_id);
+  if (work.opcode == IBV_WR_SEND) messages_.emplace_back(segment.begin(), segment.end());
+  if (work.opcode == IBV_WR_RDMA_READ) reads_.push_back(segment);
 }
 
 int ScriptedQueuePair::post_receive(const ibv_recv_wr* list) {
@@ -198,6 +205,14 @@ using namespace rdmablk::fuzz;
 
 const char* ibv_get_device_name(ibv_device* /*device*/) {
   return "scripted";
+}
+
+#undef ibv_query_port
+int ibv_query_port(ibv_context* /*context*/, std::uint8_t /*port*/, _compat_ibv_port_attr* into) {
+  ibv_port_attr attributes{};
+  attributes.max_msg_sz = 1U << 30U;
+  std::memcpy(into, &attributes, sizeof attributes);
+  return 0;
 }
 
 ibv_pd* ibv_alloc_pd(ibv_context* context) {

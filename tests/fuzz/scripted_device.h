@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -36,15 +37,19 @@ class ScriptedQueuePair {
   /// Completes the oldest send that is under way. @return false when there is none.
   bool complete_send(ibv_wc_status status = IBV_WC_SUCCESS);
 
+  /// Calls `handler` when messages have been sent, on the thread that sends. Before the first.
+  void on_sent(std::function<void()> handler) { on_sent_ = std::move(handler); }
+
   /// The messages that it has sent since the last call, in their order.
   std::vector<std::vector<std::byte>> take_sent();
 
-  /// How many messages it has sent in all.
-  std::size_t sent() const;
+  /// Where the READs that were posted since the last call put what they read.
+  std::vector<std::span<std::byte>> take_reads();
 
   /// Ends all that is under way with a flush error.
   void flush();
 
+  /// How many receives are posted.
   std::size_t receives() const;
 
   // What the functions of libibverbs call.
@@ -58,6 +63,7 @@ class ScriptedQueuePair {
     std::span<std::byte> buffer;
   };
 
+  void start_send(const ibv_send_wr& work);
   void complete(const ibv_wc& completion);
 
   ibv_qp handle_{};
@@ -68,7 +74,8 @@ class ScriptedQueuePair {
   std::deque<Receive> receives_;
   std::deque<std::uint64_t> sending_;
   std::vector<std::vector<std::byte>> messages_;
-  std::size_t sent_ = 0;
+  std::vector<std::span<std::byte>> reads_;
+  std::function<void()> on_sent_;
 };
 
 }  // namespace rdmablk::fuzz
