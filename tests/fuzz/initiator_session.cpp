@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "common/protocol/io_messages.h"
+#include "common/units.h"
 #include "initiator/image.h"
 #include "initiator/queue.h"
 #include "initiator/remote_image.h"
@@ -123,7 +124,8 @@ class ScriptedTarget final : public ConnectionScript {
       }
       case MessageType::list: {
         protocol::ListReply list;
-        list.exports.assign(1 + input_.choice(3), info());
+        list.exports.resize(1 + input_.choice(3));
+        list.exports.assign(list.exports.size(), info());
         list.more = input_.flag();
         return encode(connection, reply, list);
       }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "tests/fuzz/input.h"
 
@@ -207,6 +208,16 @@ const char* ibv_get_device_name(ibv_device* /*device*/) {
   return "scripted";
 }
 
+int ibv_query_device(ibv_context* /*context*/, ibv_device_attr* attributes) {
+  *attributes = {};
+  attributes->max_mr_size = UINT64_MAX;
+  attributes->max_mr = 1 << 20;
+  attributes->max_qp_wr = 1 << 14;
+  attributes->max_cqe = 1 << 16;
+  attributes->max_qp_rd_atom = 16;
+  return 0;
+}
+
 #undef ibv_query_port
 int ibv_query_port(ibv_context* /*context*/, std::uint8_t /*port*/, _compat_ibv_port_attr* into) {
   ibv_port_attr attributes{};
@@ -275,6 +286,15 @@ int ibv_destroy_cq(ibv_cq* cq) {
 
 ibv_qp* ibv_create_qp(ibv_pd* /*pd*/, ibv_qp_init_attr* attributes) {
   return std::make_unique<ScriptedQueuePair>(*attributes).release()->handle();
+}
+int ibv_query_qp(ibv_qp* /*qp*/, ibv_qp_attr* attributes, int /*mask*/,
+                 ibv_qp_init_attr* /*initial*/) {
+  attributes->qp_state = IBV_QPS_RTS;
+  return 0;
+}
+int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int /*mask*/) {
+  if (attributes->qp_state == IBV_QPS_ERR) scripted(qp).flush();
+  return 0;
 }
 int ibv_destroy_qp(ibv_qp* qp) {
   const std::unique_ptr<ScriptedQueuePair> owner(&scripted(qp));

@@ -6,8 +6,10 @@
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
+#include <cstring>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "target/file_queue.h"

@@ -1,6 +1,7 @@
 // What people write: exports, URIs, addresses, sizes, mount options; and the kernel's mount table.
 // Each is read, or refused with a UsageError.
 #include <algorithm>
+#include <bit>
 
 #include "common/error.h"
 #include "common/export_name.h"
