@@ -7,6 +7,7 @@
 #include <asio/io_context.hpp>
 #include <asio/post.hpp>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <optional>
 #include <utility>
@@ -222,17 +223,15 @@ class Peer final : private target::IoQueueOwner {
   void deliver(std::span<const std::byte> message, std::optional<Sent> sent) {
     take_replies();
     const auto parts = protocol::decode_message(message);
-    const bool fits = parts && !parts->header.is_reply && parts->header.tag < commands() &&
-                      !waiting_.contains(parts->header.tag);
     if (!sent || !sent->alone) knows_file_ = false;
-    if (fits) {
-      if (!sent) sent.emplace().type = parts->header.type;
-      waiting_[parts->header.tag] = std::move(*sent);
-    }
+    const bool is_request = parts && !parts->header.is_reply && parts->header.tag < commands();
+    const bool fits = is_request && !waiting_.contains(parts->header.tag);
     keeps_rules_ = keeps_rules_ && fits;
     const bool received = qp().deliver(message);
     require(received || !keeps_rules_, "a peer that keeps to its slots always meets a receive");
-    if (fits && !received) waiting_.erase(parts->header.tag);
+    if (!received || !is_request) return;
+    if (!sent) sent.emplace().type = parts->header.type;
+    waiting_[parts->header.tag].push_back(std::move(*sent));
   }
 
   /// Until all requests are answered, or the queue is over.
@@ -257,11 +256,12 @@ class Peer final : private target::IoQueueOwner {
       const auto message = protocol::decode_message(bytes);
       require(message && message->header.is_reply, "the target sends replies");
       const auto found = waiting_.find(message->header.tag);
-      require(found != waiting_.end() && found->second.type == message->header.type,
+      require(found != waiting_.end() && found->second.front().type == message->header.type,
               "a reply answers a request");
       const auto slot = static_cast<unsigned>(found->first);
-      const Sent sent = std::move(found->second);
-      waiting_.erase(found);
+      const Sent sent = std::move(found->second.front());
+      found->second.pop_front();
+      if (found->second.empty()) waiting_.erase(found);
       check(slot, sent, *message);
     }
   }
@@ -349,7 +349,8 @@ class Peer final : private target::IoQueueOwner {
   Attached attached_;
   ScriptedConnection* connection_ = nullptr;  ///< owned by the queue
   std::unique_ptr<target::IoQueue> queue_;
-  std::map<std::uint64_t, Sent> waiting_;  ///< by slot
+  /// By slot; several when the input does not wait for an answer, which may be on its way.
+  std::map<std::uint64_t, std::deque<Sent>> waiting_;
   std::optional<protocol::QueueReply> slots_;
   std::vector<std::byte> file_;
   bool knows_file_ = true;
