@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "common/uri.h"
 #include "fuse/worker_plan.h"
+#include "initiator/credentials.h"
 #include "initiator/image.h"
 
 namespace rdmablk::fuse {
@@ -33,8 +35,9 @@ class ImageSource {
 
 /// Attaches an export. When locked memory is short, with less than the plan, and a warning.
 /// @param read_only asks for no more; an export that is read-only is attached so anyway.
-/// Throws Error.
-std::unique_ptr<ImageSource> open_remote(const Uri& uri, const WorkerPlan& wanted, bool read_only);
+/// @param credentials for a target that asks who this is. Throws Error.
+std::unique_ptr<ImageSource> open_remote(const Uri& uri, const WorkerPlan& wanted, bool read_only,
+                                         std::optional<initiator::Credentials> credentials);
 
 /// Makes an image of local memory (NullImage). @param size bytes. Throws SystemError.
 std::unique_ptr<ImageSource> open_null(std::uint64_t size, const WorkerPlan& wanted,

@@ -27,7 +27,7 @@ constexpr mode_t kWriteBits = 0222;
 std::unique_ptr<ImageSource> open_source(const Options& options) {
   const WorkerPlan plan = options.plan();
   const bool read_only = options.mount.read_only;
-  if (options.uri) return open_remote(*options.uri, plan, read_only);
+  if (options.uri) return open_remote(*options.uri, plan, read_only, options.mount.credentials());
   return open_null(*options.null_size, plan, read_only);
 }
 

@@ -17,7 +17,11 @@ constexpr const char* kFooter =
     "With --null there is no URI: the mount shows SIZE bytes of this process's own memory, to see "
     "what\nFUSE alone costs.\n\n"
     "Mount options: ro, rw, allow_other, uid=N, gid=N, mode=OCTAL (of the image's file), "
-    "fsname=TEXT,\nworkers=N, queue_depth=N, spin=US. Those of mount(8) such as _netdev and "
+    "fsname=TEXT,\nworkers=N, queue_depth=N, spin=US, keyfile=FILE (the key that proves to the "
+    "target "
+    "who this is, and\nthat it is the target; made by `rdmablk keygen`), client=NAME (who this is; "
+    "default: the name in\nthe key file, or else this host's without its domain). Those of "
+    "mount(8) such as _netdev and "
     "noauto are accepted.";
 
 class HelpFormatter : public CLI::Formatter {

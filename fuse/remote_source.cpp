@@ -15,8 +15,9 @@ namespace {
 
 class RemoteSource final : public ImageSource {
  public:
-  RemoteSource(const Uri& uri, const WorkerPlan& plan, bool read_only)
-      : session_(initiator::Session::connect(uri.target)) {
+  RemoteSource(const Uri& uri, const WorkerPlan& plan, bool read_only,
+               const initiator::SessionOptions& session_options)
+      : session_(initiator::Session::connect(uri.target, session_options)) {
     initiator::AttachOptions options;
     options.access = read_only ? protocol::Access::read_only : protocol::Access::read_write;
     options.queues = plan.workers;
@@ -55,8 +56,11 @@ WorkerPlan affordable(const WorkerPlan& wanted) {
 
 }  // namespace
 
-std::unique_ptr<ImageSource> open_remote(const Uri& uri, const WorkerPlan& wanted, bool read_only) {
-  return std::make_unique<RemoteSource>(uri, affordable(wanted), read_only);
+std::unique_ptr<ImageSource> open_remote(const Uri& uri, const WorkerPlan& wanted, bool read_only,
+                                         std::optional<initiator::Credentials> credentials) {
+  initiator::SessionOptions options;
+  options.credentials = std::move(credentials);
+  return std::make_unique<RemoteSource>(uri, affordable(wanted), read_only, options);
 }
 
 }  // namespace rdmablk::fuse

@@ -35,7 +35,7 @@ std::array<std::byte, protocol::QueueRequest::kSize> Attachment::next_queue() {
   request.epoch = reply_.epoch;
   request.attachment = reply_.attachment;
   request.nonce = reply_.nonce;
-  request.proof = reply_.token;
+  request.proof = session_.prove(request, reply_.token);
   return request.encode();
 }
 

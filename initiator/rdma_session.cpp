@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "common/auth/queue_proof.h"
 #include "common/random.h"
 #include "common/verbs/context.h"
+#include "initiator/authentication.h"
 #include "initiator/file_image.h"
 #include "initiator/memory_image.h"
 #include "initiator/resident_image.h"
@@ -40,7 +42,7 @@ std::unique_ptr<Session> Session::connect(const HostPort& target, const SessionO
 }
 
 RdmaSession::RdmaSession(const HostPort& target, const SessionOptions& options)
-    : target_(target), timeout_(options.timeout) {
+    : target_(target), timeout_(options.timeout), credentials_(options.credentials) {
   connect();
   admin_->on_lost([this] {
     spdlog::error("lost the target {}", target_.text());
@@ -75,16 +77,8 @@ void RdmaSession::say_hello() {
   hello.version_min = protocol::kVersion;
   hello.version_max = protocol::kVersion;
   const std::string doing = fmt::format("open a session with {}", target_.text());
-  const auto reply =
-      admin_->ask<protocol::HelloReply>(doing, MessageType::hello, hello, deadline());
-  if (reply.version != protocol::kVersion) {
-    throw Error(fmt::format("cannot {}: it speaks version {} of the protocol, this end version {}",
-                            doing, reply.version, protocol::kVersion));
-  }
-  if (reply.authentication != protocol::Authentication::none) {
-    throw Error(
-        fmt::format("cannot {}: it asks for authentication, which this version lacks", doing));
-  }
+  session_key_ =
+      greet(*admin_, doing, hello, credentials_ ? &*credentials_ : nullptr, deadline()).session_key;
 }
 
 std::vector<protocol::ExportInfo> RdmaSession::list() {
@@ -127,6 +121,11 @@ std::unique_ptr<Link> RdmaSession::open_link() {
   links_.push_back(link.get());
   link->on_destroyed([this, raw = link.get()] { std::erase(links_, raw); });
   return link;
+}
+
+protocol::Token RdmaSession::prove(const protocol::QueueRequest& request,
+                                   const protocol::Token& token) const {
+  return session_key_ ? auth::queue_proof(*session_key_, request) : token;
 }
 
 void RdmaSession::end_links() noexcept {

@@ -1,12 +1,16 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/auth/key.h"
+#include "common/protocol/private_data.h"
 #include "common/verbs/protection_domain.h"
 #include "initiator/admin_link.h"
 #include "initiator/control_loop.h"
+#include "initiator/credentials.h"
 #include "initiator/link.h"
 #include "initiator/session.h"
 
@@ -43,6 +47,10 @@ class RdmaSession final : public Session {
   /// A connection to the target, not yet made, that ends with the session. Throws ConnectError.
   std::unique_ptr<Link> open_link();
 
+  /// The proof that an I/O queue of this session carries. Throws Error.
+  /// @param token of its attachment, which is the proof without authentication.
+  protocol::Token prove(const protocol::QueueRequest& request, const protocol::Token& token) const;
+
   /// Gives an attachment back, if the target is still there.
   void detach(std::uint64_t attachment) noexcept;
 
@@ -54,6 +62,8 @@ class RdmaSession final : public Session {
   ControlLoop loop_;
   HostPort target_;
   std::chrono::milliseconds timeout_;
+  std::optional<Credentials> credentials_;
+  std::optional<auth::Key> session_key_;
   SocketAddress address_;  ///< the one of the target's that answered
   std::unique_ptr<AdminLink> admin_;
   std::unique_ptr<verbs::ProtectionDomain> buffers_domain_;

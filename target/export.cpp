@@ -55,6 +55,7 @@ Offer Export::offer(ibv_context* device) const {
   offer.info.block_size = kBlockSize;
   offer.info.size = spec_.size;
   offer.identity = identity_.get();
+  offer.rules = &spec_.rules;
   if (!spec_.read_only) offer.read_write.emplace();
   if (memory_) add_grants(offer, device);
   if (store_) add_file(offer);

@@ -41,6 +41,7 @@ BenchCommand::BenchCommand(CLI::App& parent) : Command(parent, "bench", "measure
   add_option("--offset", typed_.offset, "SIZE", "where in the export to begin");
   add_option("--size", typed_.size, "SIZE", "how much of the export to use; default: to its end");
   add_json_option();
+  add_credential_options();
   add_log_level_option();
   arguments().footer(kFooter);
 }
@@ -54,7 +55,7 @@ void BenchCommand::add_option(const char* name, std::string& value, const char* 
 int BenchCommand::run() {
   const BenchOptions options = read_bench_arguments(typed_);
   start_log();
-  const BenchResult result = run_bench(options);
+  const BenchResult result = run_bench(options, session_options());
   if (wants_json()) {
     print_json(bench_json(options, result));
   } else {

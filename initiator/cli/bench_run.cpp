@@ -22,8 +22,9 @@ std::unique_ptr<initiator::RemoteImage> attach(initiator::Session& session,
 
 }  // namespace
 
-BenchResult run_bench(const BenchOptions& options) {
-  const auto session = initiator::Session::connect(options.uri.target);
+BenchResult run_bench(const BenchOptions& options,
+                      const initiator::SessionOptions& session_options) {
+  const auto session = initiator::Session::connect(options.uri.target, session_options);
   const auto image = attach(*session, options);
   const BenchRange range = bench_range(options, image->info().size);
   BenchWorkforce workforce(*image, options, range);

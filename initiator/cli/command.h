@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "initiator/session.h"
+
 namespace CLI {
 class App;
 }
@@ -34,6 +36,12 @@ class Command {
   /// For commands that use the initiator library, which logs.
   void add_log_level_option();
 
+  /// For commands that talk to a target: who this is.
+  void add_credential_options();
+
+  /// How to open a session as those say. Throws UsageError or Error.
+  initiator::SessionOptions session_options() const;
+
   bool wants_json() const noexcept { return json_; }
   void start_log() const;
 
@@ -41,6 +49,8 @@ class Command {
   CLI::App* arguments_;  // owned by the parent
   bool json_ = false;
   std::string log_level_ = "warning";
+  std::string client_;
+  std::string key_file_;
 };
 
 }  // namespace rdmablk::cli

@@ -10,6 +10,7 @@
 #include "initiator/cli/bench_command.h"
 #include "initiator/cli/devices_command.h"
 #include "initiator/cli/info_command.h"
+#include "initiator/cli/keygen_command.h"
 #include "initiator/cli/list_command.h"
 #include "initiator/cli/mount_command.h"
 #include "initiator/cli/unmount_command.h"
@@ -66,10 +67,11 @@ int run_command_line(int argc, char** argv) {
   program.require_subcommand(1);
   program.option_defaults()->take_last();
   program.footer(kFooter);
-  const std::array<std::unique_ptr<Command>, 6> commands{
+  const std::array<std::unique_ptr<Command>, 7> commands{
       std::make_unique<DevicesCommand>(program), std::make_unique<ListCommand>(program),
       std::make_unique<InfoCommand>(program),    std::make_unique<BenchCommand>(program),
-      std::make_unique<MountCommand>(program),   std::make_unique<UnmountCommand>(program)};
+      std::make_unique<MountCommand>(program),   std::make_unique<UnmountCommand>(program),
+      std::make_unique<KeygenCommand>(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& success) {  // help or version was asked for

@@ -17,6 +17,7 @@ ListCommand::ListCommand(CLI::App& parent)
       ->type_name("")
       ->required();
   add_json_option();
+  add_credential_options();
   add_log_level_option();
   arguments().footer(
       "Examples:\n"
@@ -27,7 +28,7 @@ ListCommand::ListCommand(CLI::App& parent)
 int ListCommand::run() {
   const HostPort target = parse_host_port(target_);
   start_log();
-  const auto exports = initiator::Session::connect(target)->list();
+  const auto exports = initiator::Session::connect(target, session_options())->list();
   if (wants_json()) {
     print_json(export_list_json(target, exports));
   } else {
