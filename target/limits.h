@@ -18,6 +18,8 @@ struct Limits {
   /// I/O queues of a session that are connected: each takes a queue pair of the device.
   std::size_t session_queues = 512;
 
+  unsigned admin_rate = 1000;  ///< messages a second of a session; 0: any number
+
   std::uint16_t queues = kMaxQueues;              ///< of an attachment
   std::uint32_t depth = 4096;                     ///< requests in flight on a queue
   std::uint32_t max_io = std::uint32_t{1} << 26;  ///< bytes of a request
@@ -26,9 +28,15 @@ struct Limits {
   std::uint32_t slots = 32;                            ///< requests in flight on a queue
   std::uint32_t slot_size = std::uint32_t{128} << 10;  ///< bytes of a request
 
-  std::chrono::milliseconds handshake{10'000};  ///< from the connection to HELLO
-  std::chrono::milliseconds last_word{1'000};   ///< for the peer to read why its session ends
-  std::chrono::milliseconds goodbye{1'000};     ///< for all to acknowledge that the target ends
+  std::chrono::milliseconds handshake{10'000};   ///< from a connection to its use
+  std::chrono::milliseconds keepalive{5'000};    ///< how often a peer says something; 0: any time
+  std::chrono::milliseconds lease_wait{2'000};   ///< for a writer that is just leaving
+  std::chrono::milliseconds fence_wait{10'000};  ///< for one that is fenced, until it is through
+  std::chrono::milliseconds last_word{1'000};    ///< for the peer to read why its session ends
+  std::chrono::milliseconds goodbye{1'000};      ///< for all to acknowledge that the target ends
+
+  /// After which a peer that says nothing is taken for gone; zero: never.
+  std::chrono::milliseconds silence() const noexcept { return 3 * keepalive; }
 };
 
 }  // namespace rdmablk::target

@@ -13,7 +13,7 @@ using protocol::Status;
 ServedQueue::ServedQueue(std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
                          std::uint16_t number, unsigned commands, const ServedQueueContext& context,
                          IoQueueOwner& owner)
-    : IoQueue(attachment.id(), number, owner),
+    : IoQueue(attachment, number, owner),
       context_(context),
       use_(attachment.use()),
       own_pd_(attachment.grant().pd == nullptr

@@ -137,6 +137,7 @@ void Server::settle_exports() {
 
 /// Waits for what the sessions' queues have begun.
 void Server::drain_queues() {
+  drain_.close_kept();
   const auto work = asio::make_work_guard(io_);
   auto report = std::chrono::steady_clock::now() + kDrainReport;
   while (!drain_.empty()) {
@@ -181,13 +182,42 @@ void Server::shut_down() {
   goodbye_.expires_after(limits_.goodbye);
   goodbye_.async_wait([this](const asio::error_code& error) {
     if (error) return;
-    spdlog::warn("{} sessions did not acknowledge that the target ends", sessions_.size());
+    const auto deaf = std::count_if(sessions_.begin(), sessions_.end(),
+                                    [](const auto& entry) { return !entry.second->is_over(); });
+    if (deaf > 0) spdlog::warn("{} sessions did not acknowledge that the target ends", deaf);
     io_.stop();
   });
 }
 
+/// The initiator may have had another session, which it has lost: that ends first, and what it has
+/// begun.
+void Server::on_session_joins(Session& session) {
+  const auto left = std::make_shared<std::size_t>(1);
+  const auto one_less = lifetime_.guard([this, left, id = session.id()] {
+    if (--*left > 0) return;
+    const auto found = sessions_.find(id);
+    if (found != sessions_.end()) found->second->admit();
+  });
+  for (const auto& [id, other] : sessions_) {
+    if (other.get() == &session || !other->peer().is_resumed_by(session.peer())) continue;
+    ++*left;
+    other->end(fmt::format("its initiator is back as session {}", session.id()));
+    drain_.when_fenced(other->attachments(), one_less);
+  }
+  one_less();
+}
+
+void Server::fence(std::uint64_t attachment, const std::string& taker) {
+  const auto found = sessions_.find(session_of(attachment));
+  if (found == sessions_.end()) return;
+  found->second->end_attachment(attachment, fmt::format("{} takes its lease over", taker));
+}
+
+/// It stays known until nothing is left of it: whoever resumes it has to wait for that.
 void Server::on_session_over(Session& session) {
-  asio::post(io_, lifetime_.guard([this, id = session.id()] { remove(id); }));
+  drain_.when_gone(session.attachments(), lifetime_.guard([this, id = session.id()] {
+    asio::post(io_, lifetime_.guard([this, id] { remove(id); }));
+  }));
 }
 
 void Server::remove(std::uint32_t session) {

@@ -44,6 +44,8 @@ class Server final : private cm::RequestHandler, private SessionOwner {
  private:
   void on_request(std::unique_ptr<cm::Connection> connection,
                   std::span<const std::byte> private_data) override;
+  void on_session_joins(Session& session) override;
+  void fence(std::uint64_t attachment, const std::string& taker) override;
   void on_session_over(Session& session) override;
 
   std::optional<protocol::QueueRefusal> answer(std::unique_ptr<cm::Connection>& connection,

@@ -23,6 +23,10 @@ class MessageHandler {
   /// @param message its payload is valid during the call only.
   virtual void on_message(const Message& message) = 0;
 
+  /// Whether it takes one more message now. One that is not taken waits for the next poll(), and so
+  /// do those behind it; what breaks the channel does not.
+  virtual bool takes_more() { return true; }
+
   /// The peer sent something that is no message.
   /// @return whether the channel goes on, so that a last word of this end gets out; on_broken()
   /// follows otherwise.
