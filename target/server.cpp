@@ -72,17 +72,20 @@ void check_slot_memory(const BackingFile& file, const Options& options) {
 Server::Server(cm::ConnectionManager& manager, const Options& options)
     : manager_(manager),
       limits_(options.limits),
+      key_file_(options.key_file),
       addresses_(resolve_all(options.listen)),
       slot_budget_(options.slot_memory) {
+  if (key_file_) keys_ = ClientKeys::read(*key_file_);
   const auto devices = select_devices(manager, addresses_, options.device);
   make_exports(options, devices);
+  check_rules();
   for (ibv_context* const device : devices) {
     devices_.push_back(std::make_unique<TargetDevice>(device, exports_));
   }
   SessionOwner& owner = *this;
-  environment_.emplace(SessionEnvironment{io_, counters_, limits_,
-                                          random_bytes<protocol::InstanceId>(), owner,
-                                          io_threads_ ? &*io_threads_ : nullptr, drain_});
+  environment_.emplace(SessionEnvironment{
+      io_, counters_, limits_, random_bytes<protocol::InstanceId>(), owner,
+      io_threads_ ? &*io_threads_ : nullptr, drain_, keys_ ? &*keys_ : nullptr, strangers_});
 }
 
 Server::~Server() = default;
@@ -167,10 +170,41 @@ void Server::wait_for_signal() {
           "signal {}: still writing exports back to their files, without which data is lost",
           signal);
     }
+    if (signal == SIGHUP) return reload();
     spdlog::info("signal {}: shutting down", signal);
     // The second one does not wait.
     stopping_ ? io_.stop() : shut_down();
   });
+}
+
+/// Takes the keys that there are now. Sessions of clients that still have one go on, whichever it
+/// was that they came with.
+void Server::reload() {
+  if (!keys_) return spdlog::info("SIGHUP: without --auth there is nothing to read again");
+  try {
+    keys_ = ClientKeys::read(*key_file_);
+  } catch (const Error& error) {
+    return spdlog::error("SIGHUP: {}; the keys stay as they were", error.what());
+  }
+  spdlog::info("SIGHUP: read the keys of {} clients", keys_->size());
+  check_rules();
+  for (const auto& [id, session] : sessions_) {
+    const std::string& client = session->peer().client;
+    if (client.empty() || keys_->has(client)) continue;
+    session->expel(Status::unauthorized,
+                   fmt::format("client '{}' was removed from the keys", client));
+  }
+}
+
+/// A name in a rule that has no key is a typing error, or somebody who is yet to come.
+void Server::check_rules() const {
+  if (!keys_) return;
+  for (const auto& exported : exports_) {
+    for (const std::string& client : exported->spec().rules.clients()) {
+      if (keys_->has(client)) continue;
+      spdlog::warn("export '{}' is for client '{}', who has no key", exported->spec().name, client);
+    }
+  }
 }
 
 void Server::shut_down() {
@@ -252,7 +286,7 @@ std::optional<QueueRefusal> Server::open_session(std::unique_ptr<cm::Connection>
     return QueueRefusal{Status::not_supported, "the target does not use this device"};
   }
   const auto handshakes = std::count_if(sessions_.begin(), sessions_.end(), [](const auto& entry) {
-    return entry.second->awaits_hello();
+    return entry.second->is_stranger();
   });
   if (sessions_.size() >= limits_.sessions) {
     return QueueRefusal{Status::limit, fmt::format("there are {} sessions", sessions_.size())};
@@ -279,8 +313,10 @@ std::optional<QueueRefusal> Server::open_queue(std::unique_ptr<cm::Connection>& 
 void Server::refuse(cm::Connection* connection, const QueueRefusal& refusal) {
   ++counters_.refused;
   if (connection == nullptr) return;  // what failed took it along
-  spdlog::warn("refused {}: {}: {}", connection->peer(), protocol::status_text(refusal.status),
-               refusal.text);
+  const auto line =
+      refusals_.note(fmt::format("refused {}: {}: {}", connection->peer(),
+                                 protocol::status_text(refusal.status), refusal.text));
+  if (line) spdlog::warn("{}", *line);
   connection->reject(refusal.encode());
 }
 

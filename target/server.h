@@ -13,9 +13,11 @@
 #include "common/lifetime.h"
 #include "common/protocol/private_data.h"
 #include "common/socket_address.h"
+#include "target/client_keys.h"
 #include "target/counters.h"
 #include "target/device_selection.h"
 #include "target/export.h"
+#include "target/failed_attempts.h"
 #include "target/io_threads.h"
 #include "target/limits.h"
 #include "target/options.h"
@@ -37,7 +39,7 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Listens and serves until SIGTERM, SIGINT or SIGHUP, takes leave of the sessions, writes back
+  /// Listens and serves until SIGTERM or SIGINT, takes leave of the sessions, writes back
   /// what resident exports hold in memory alone, and returns. Throws Error, also when data is lost.
   void run();
 
@@ -59,6 +61,8 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   void listen();
   void wait_for_signal();
   void shut_down();
+  void reload();
+  void check_rules() const;
   void make_exports(const Options& options, std::span<ibv_context* const> devices);
   void drain_queues();
   void settle_exports();
@@ -66,6 +70,10 @@ class Server final : private cm::RequestHandler, private SessionOwner {
 
   cm::ConnectionManager& manager_;
   Limits limits_;
+  std::optional<std::string> key_file_;
+  std::optional<ClientKeys> keys_;
+  FailedAttempts strangers_;
+  FailedAttempts refusals_;
   Counters counters_;
   asio::io_context io_{1};
   std::vector<SocketAddress> addresses_;

@@ -5,7 +5,9 @@
 #include <functional>
 
 #include "common/protocol/messages.h"
+#include "target/client_keys.h"
 #include "target/counters.h"
+#include "target/failed_attempts.h"
 #include "target/io_threads.h"
 #include "target/limits.h"
 #include "target/queue_drain.h"
@@ -41,6 +43,8 @@ struct SessionEnvironment {
   SessionOwner& owner;
   IoThreads* io_threads;  ///< null when no export has a file
   QueueDrain& drain;
+  const ClientKeys* keys;     ///< null when nobody is asked who they are
+  FailedAttempts& strangers;  ///< who came and never got in
 };
 
 }  // namespace rdmablk::target
