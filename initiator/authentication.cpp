@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <span>
 #include <vector>
 
-#include "common/auth/handshake.h"
 #include "common/auth/hmac.h"
 #include "common/protocol/wire.h"
 #include "common/random.h"
@@ -38,7 +35,9 @@ std::vector<std::byte> encode(const Message& message) {
   return bytes;
 }
 
-void check(const std::string& doing, const protocol::HelloReply& reply, bool has_key) {
+}  // namespace
+
+void check_greeting(const std::string& doing, const protocol::HelloReply& reply, bool has_key) {
   if (reply.version != protocol::kVersion) {
     throw Error(fmt::format("cannot {}: it speaks version {} of the protocol, this end version {}",
                             doing, reply.version, protocol::kVersion));
@@ -59,28 +58,37 @@ void check(const std::string& doing, const protocol::HelloReply& reply, bool has
   }
 }
 
-}  // namespace
+MutualProof::MutualProof(std::span<const std::byte> hello, std::span<const std::byte> reply,
+                         const Credentials& credentials)
+    : credentials_(credentials),
+      nonce_(random_bytes<protocol::Token>()),
+      handshake_(hello, reply, credentials.client(), nonce_) {}
+
+protocol::Authenticate MutualProof::request() const {
+  return {credentials_.client(), nonce_, handshake_.client_proof(credentials_.key())};
+}
+
+auth::Key MutualProof::verify(const std::string& doing,
+                              const protocol::AuthenticateReply& reply) const {
+  if (!auth::equal_in_constant_time(reply.proof, handshake_.target_proof(credentials_.key()))) {
+    throw Error(
+        fmt::format("cannot {}: it does not have the key of client '{}', so it is not the "
+                    "target that this key is for",
+                    doing, credentials_.client()));
+  }
+  return handshake_.session_key(credentials_.key());
+}
 
 Greeting greet(AdminLink& admin, const std::string& doing, const protocol::Hello& hello,
                const Credentials* credentials, ControlLoop::Clock::time_point deadline) {
   const auto answer = admin.ask<WholeReply>(doing, MessageType::hello, hello, deadline);
-  check(doing, answer.reply, credentials != nullptr);
+  check_greeting(doing, answer.reply, credentials != nullptr);
   if (credentials == nullptr) return {answer.reply, std::nullopt};
-  protocol::Authenticate request;
-  request.client = credentials->client();
-  request.nonce = random_bytes<protocol::Token>();
-  const auth::Handshake handshake(encode(hello), answer.payload, request.client, request.nonce);
-  request.proof = handshake.client_proof(credentials->key());
+  const MutualProof proof(encode(hello), answer.payload, *credentials);
   const auto proved = admin.ask<protocol::AuthenticateReply>(
-      fmt::format("{} as client '{}'", doing, request.client), MessageType::authenticate, request,
-      deadline);
-  if (!auth::equal_in_constant_time(proved.proof, handshake.target_proof(credentials->key()))) {
-    throw Error(
-        fmt::format("cannot {}: it does not have the key of client '{}', so it is not the "
-                    "target that this key is for",
-                    doing, request.client));
-  }
-  return {answer.reply, handshake.session_key(credentials->key())};
+      fmt::format("{} as client '{}'", doing, credentials->client()), MessageType::authenticate,
+      proof.request(), deadline);
+  return {answer.reply, proof.verify(doing, proved)};
 }
 
 }  // namespace rdmablk::initiator

@@ -1,5 +1,7 @@
 #include "target/exports_view.h"
 
+#include "target/access_rules.h"
+
 namespace rdmablk::target {
 
 using protocol::Access;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/socket_address.h"
@@ -16,7 +17,8 @@ namespace rdmablk::testing {
 class TargetProcess {
  public:
   /// Starts it and waits until it listens. Throws Error, with its log, when it ends instead.
-  /// @param arguments --export and the like; --listen and --insecure are added.
+  /// @param arguments --export and the like; --listen is added, and --insecure unless there is an
+  /// --auth.
   explicit TargetProcess(const std::vector<std::string>& arguments);
   ~TargetProcess();
   TargetProcess(const TargetProcess&) = delete;
@@ -32,6 +34,12 @@ class TargetProcess {
 
   /// Lets it write to no file behind a size from now on.
   void limit_file_size(std::uint64_t size) const;
+
+  /// Sends SIGHUP.
+  void reload() const;
+
+  /// Reads its log until a text is in it. Throws Error when it ends before.
+  void wait_for_log(std::string_view text);
 
   /// Sends SIGTERM.
   void terminate() const;
