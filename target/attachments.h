@@ -9,6 +9,7 @@
 #include "common/protocol/messages.h"
 #include "common/protocol/private_data.h"
 #include "target/attachment.h"
+#include "target/client_budgets.h"
 #include "target/limits.h"
 #include "target/session_peer.h"
 #include "target/step.h"
@@ -18,9 +19,11 @@ namespace rdmablk::target {
 /// The attachments of one session, and its requests for some that wait for a lease.
 class Attachments {
  public:
-  /// @param session its number. @param limits and `peer` outlive this.
-  Attachments(std::uint32_t session, const Limits& limits, const SessionPeer& peer)
-      : session_(session), limits_(limits), peer_(peer) {}
+  /// @param session its number. @param limits and `peer` outlive this, and so do `budgets`: see
+  /// grant_store(); may be null.
+  Attachments(std::uint32_t session, const Limits& limits, const SessionPeer& peer,
+              ClientBudgets* budgets)
+      : session_(session), limits_(limits), peer_(peer), budgets_(budgets) {}
 
   /// Decides on an ATTACH whose export is there and gives the access that is asked for.
   /// @return the answer; without one the request waits, as `waits` says, until retry() or
@@ -64,6 +67,7 @@ class Attachments {
   std::uint32_t session_;
   const Limits& limits_;
   const SessionPeer& peer_;
+  ClientBudgets* budgets_;
   std::uint32_t last_attachment_ = 0;
   std::uint64_t last_ticket_ = 0;
   std::map<std::uint64_t, Attachment> attachments_;

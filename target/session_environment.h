@@ -2,9 +2,10 @@
 
 #include <asio/io_context.hpp>
 #include <cstdint>
-#include <functional>
+#include <string>
 
 #include "common/protocol/messages.h"
+#include "target/client_budgets.h"
 #include "target/counters.h"
 #include "target/io_threads.h"
 #include "target/limits.h"
@@ -41,6 +42,7 @@ struct SessionEnvironment {
   SessionOwner& owner;
   IoThreads* io_threads;  ///< null when no export has a file
   QueueDrain& drain;
+  ClientBudgets& budgets;
 };
 
 }  // namespace rdmablk::target

@@ -27,13 +27,14 @@ Step refuse(const Message& message, Status status, std::string reason) {
 }  // namespace
 
 SessionProtocol::SessionProtocol(std::uint32_t id, const protocol::InstanceId& target,
-                                 const Catalog& catalog, const Limits& limits, std::string address)
+                                 const Catalog& catalog, const Limits& limits, std::string address,
+                                 ClientBudgets* budgets)
     : id_(id),
       target_(target),
       catalog_(catalog),
       limits_(limits),
       peer_{std::move(address), {}, {}},
-      attachments_(id, limits, peer_) {}
+      attachments_(id, limits, peer_, budgets) {}
 
 Step SessionProtocol::handle(const Message& message) {
   if (state_ == State::over) return {};

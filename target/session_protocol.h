@@ -25,8 +25,9 @@ class SessionProtocol {
   /// @param target the target's instance id.
   /// @param catalog the exports of its device; outlives this, as `limits` does.
   /// @param address of the peer, for people.
+  /// @param budgets see Attachments.
   SessionProtocol(std::uint32_t id, const protocol::InstanceId& target, const Catalog& catalog,
-                  const Limits& limits, std::string address = {});
+                  const Limits& limits, std::string address = {}, ClientBudgets* budgets = nullptr);
   SessionProtocol(const SessionProtocol&) = delete;
   SessionProtocol& operator=(const SessionProtocol&) = delete;
 
@@ -70,6 +71,8 @@ class SessionProtocol {
   /// Ends the conversation from this side.
   /// @return the last word to send.
   Outgoing abandon(protocol::Status status, const std::string& reason);
+
+  std::size_t attachment_count() const noexcept { return attachments_.size(); }
 
   /// Who it is with; complete when it joins.
   const SessionPeer& peer() const noexcept { return peer_; }
