@@ -134,11 +134,13 @@ Step Attachments::grant(Wanted wanted) {
   auto& [tag, request, offer] = wanted;
   std::shared_ptr<StoreUse> use;
   if (offer->is_served(request.access)) {
-    use = grant_store(*offer, request, limits_);
+    use = grant_store(*offer, request, limits_,
+                      budgets_ != nullptr ? &budgets_->of(peer_.account()) : nullptr);
     if (!use) {
       return refuse_attach(tag, Status::limit,
-                           "the target's memory for I/O queues of file exports is used up; its "
-                           "administrator may raise --slot-memory");
+                           "the target's memory for I/O queues of file exports is used up, or what "
+                           "this client may use of it; the target's administrator may raise "
+                           "--slot-memory and --client-slot-memory");
     }
   }
   const std::uint64_t id = (std::uint64_t{session_} << 32U) | (last_attachment_ + 1);

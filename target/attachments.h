@@ -10,6 +10,7 @@
 #include "common/protocol/messages.h"
 #include "common/protocol/private_data.h"
 #include "target/attachment.h"
+#include "target/client_budgets.h"
 #include "target/limits.h"
 #include "target/session_peer.h"
 #include "target/step.h"
@@ -19,11 +20,15 @@ namespace rdmablk::target {
 /// The attachments of one session, and its requests for some that wait for a lease.
 class Attachments {
  public:
-  /// @param session its number. @param session_key nothing without authentication; set before the
-  /// first ATTACH. All but the number outlive this.
+  /// @param session its number. @param budgets see grant_store(); may be null. @param session_key
+  /// nothing without authentication; set before the first ATTACH. All but the number outlive this.
   Attachments(std::uint32_t session, const Limits& limits, const SessionPeer& peer,
-              const std::optional<auth::Key>& session_key)
-      : session_(session), limits_(limits), peer_(peer), session_key_(session_key) {}
+              ClientBudgets* budgets, const std::optional<auth::Key>& session_key)
+      : session_(session),
+        limits_(limits),
+        peer_(peer),
+        budgets_(budgets),
+        session_key_(session_key) {}
 
   /// Decides on an ATTACH whose export is there and gives the access that is asked for.
   /// @return the answer; without one the request waits, as `waits` says, until retry() or
@@ -67,6 +72,7 @@ class Attachments {
   std::uint32_t session_;
   const Limits& limits_;
   const SessionPeer& peer_;
+  ClientBudgets* budgets_;
   const std::optional<auth::Key>& session_key_;
   std::uint32_t last_attachment_ = 0;
   std::uint64_t last_ticket_ = 0;

@@ -31,6 +31,7 @@ Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
       options_(options),
       identity_(std::make_unique<VolatileIdentity>()),
       store_(std::move(store)) {
+  if (store_) store_->flushes().tell_losses(*identity_);
   if (!spec_.read_only && !spec_.shared) lease_ = std::make_unique<Lease>(spec_.name, *identity_);
   if (spec_.kind == ExportKind::file) return;
   memory_ = std::make_unique<MemoryBacking>(spec_.name, spec_.size, spec_.huge_page);
@@ -84,6 +85,15 @@ void Export::add_file(Offer& offer) const {
   offer.store = store_.get();
   offer.resident = resident_.get();
   offer.budget = options_.budget;
+}
+
+Footprint Export::footprint() const noexcept {
+  Footprint sum;
+  for (const auto& [device, made] : registrations_) {
+    sum += made.read_only.footprint();
+    if (made.read_write) sum += made.read_write->footprint();
+  }
+  return sum;
 }
 
 std::string Export::describe() const {

@@ -40,6 +40,9 @@ class Export {
   /// One line for the log: name, size, chunks or file, UUID.
   std::string describe() const;
 
+  /// What its memory takes of all devices.
+  Footprint footprint() const noexcept;
+
   /// Its file; null when there is none.
   FileStore* store() const noexcept { return store_.get(); }
 

@@ -7,6 +7,7 @@
 
 #include "common/cm/connection.h"
 #include "target/attachment.h"
+#include "target/footprint.h"
 
 namespace rdmablk::target {
 
@@ -35,6 +36,9 @@ class IoQueue : public cm::EventHandler {
   std::uint64_t attachment() const noexcept { return attachment_; }
   std::uint16_t number() const noexcept { return number_; }
   virtual std::string peer() const = 0;
+
+  /// What it takes of its device.
+  virtual Footprint footprint() const noexcept = 0;
 
   /// Answers the peer's request to connect. Throws SystemError.
   virtual void accept() = 0;

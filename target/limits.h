@@ -12,8 +12,9 @@ inline constexpr std::size_t kMaxQueues = 64;
 /// What a target grants, and how long it waits for others.
 struct Limits {
   std::size_t sessions = 1024;
-  std::size_t handshakes = 128;  ///< sessions that have not said HELLO yet
-  std::size_t attachments = 64;  ///< of a session
+  std::size_t client_sessions = 256;  ///< of one client, or address
+  std::size_t handshakes = 128;       ///< sessions whose peers have not said who they are yet
+  std::size_t attachments = 64;       ///< of a session
 
   /// I/O queues of a session that are connected: each takes a queue pair of the device.
   std::size_t session_queues = 512;
@@ -29,6 +30,7 @@ struct Limits {
   std::uint32_t slot_size = std::uint32_t{128} << 10;  ///< bytes of a request
 
   std::chrono::milliseconds handshake{10'000};   ///< from a connection to its use
+  std::chrono::milliseconds reticence{1'000};    ///< of one that need not give way to others yet
   std::chrono::milliseconds keepalive{5'000};    ///< how often a peer says something; 0: any time
   std::chrono::milliseconds lease_wait{2'000};   ///< for a writer that is just leaving
   std::chrono::milliseconds fence_wait{10'000};  ///< for one that is fenced, until it is through

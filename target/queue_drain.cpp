@@ -39,6 +39,12 @@ bool QueueDrain::has(AttachmentRange attachments) const {
   });
 }
 
+Footprint QueueDrain::footprint() const noexcept {
+  Footprint sum;
+  for (const auto& [key, queue] : queues_) sum += queue->footprint();
+  return sum;
+}
+
 void QueueDrain::when_gone(AttachmentRange attachments, std::function<void()> then) {
   if (!has(attachments)) return then();
   waiting_.push_back({attachments, std::move(then)});

@@ -46,6 +46,7 @@ class QueueDrain {
 
   bool empty() const noexcept { return queues_.empty(); }
   std::size_t size() const noexcept { return queues_.size(); }
+  Footprint footprint() const noexcept;
 
  private:
   struct Waiting {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <exception>
 
 #include "target/fencing.h"
@@ -156,6 +157,20 @@ void QueueTable::refuse(Place& place, const QueueRefusal& refusal) {
   if (refusal.status == Status::busy) protocol_.withdraw(place.next->request);
   place.next->connection->reject(refusal.encode());
   place.next.reset();
+}
+
+std::size_t QueueTable::connected() const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(places_.begin(), places_.end(),
+                    [](const auto& entry) { return entry.second.queue != nullptr; }));
+}
+
+Footprint QueueTable::footprint() const noexcept {
+  Footprint sum;
+  for (const auto& [key, place] : places_) {
+    if (place.queue) sum += place.queue->footprint();
+  }
+  return sum;
 }
 
 void QueueTable::end(std::uint64_t attachment) {

@@ -47,7 +47,10 @@ class QueueTable final : private IoQueueOwner {
   void end(std::uint64_t attachment);
   void end_all();
 
-  std::size_t size() const noexcept { return places_.size(); }
+  /// Those that are connected.
+  std::size_t connected() const noexcept;
+
+  Footprint footprint() const noexcept;
 
  private:
   using Key = std::pair<std::uint64_t, std::uint16_t>;

@@ -28,6 +28,11 @@ ServedQueue::ServedQueue(std::unique_ptr<cm::Connection>& connection, const Atta
 
 ServedQueue::~ServedQueue() = default;
 
+/// Its messages are one memory region.
+Footprint ServedQueue::footprint() const noexcept {
+  return {1, 1, own_pd_ ? 1U : 0U, use_->layout().message_bytes()};
+}
+
 void ServedQueue::accept() {
   // Requests may arrive before accept() has returned.
   accepted_ = true;

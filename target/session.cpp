@@ -19,7 +19,7 @@ Session::Session(std::uint32_t id, std::unique_ptr<cm::Connection>& connection,
       environment_(environment),
       peer_(connection->peer()),
       protocol_(id, environment.target, device.catalog(), environment.limits, peer_,
-                environment.keys),
+                &environment.budgets, environment.keys),
       waits_(
           environment.io,
           [this](std::uint64_t ticket) { answer_attach(ticket, &SessionProtocol::retry_attach); },
@@ -251,6 +251,13 @@ void Session::say_goodbye() {
   const auto notice = protocol_.say_goodbye();
   if (!notice) return finish("the target ends");
   send(*notice);
+}
+
+void Session::count(Counts& counts) const {
+  counts.attachments += protocol_.attachment_count();
+  counts.io_queues += queues_.connected();
+  counts.footprint += {1, 1, 0, protocol::MessageChannel::kRegisteredBytes};
+  counts.footprint += queues_.footprint();
 }
 
 std::optional<protocol::QueueRefusal> Session::connect_queue(

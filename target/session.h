@@ -15,6 +15,7 @@
 #include "common/protocol/message_channel.h"
 #include "target/admin_rate.h"
 #include "target/attach_waits.h"
+#include "target/counts.h"
 #include "target/queue_table.h"
 #include "target/session_environment.h"
 #include "target/session_protocol.h"
@@ -69,6 +70,9 @@ class Session final : private cm::EventHandler,
   AttachmentRange attachments() const noexcept {
     return {first_attachment_of(id_), last_attachment_of(id_)};
   }
+  /// Adds what it has.
+  void count(Counts& counts) const;
+
   std::chrono::steady_clock::time_point since() const noexcept { return since_; }
   bool is_over() const noexcept { return over_; }
   bool is_stranger() const noexcept { return !over_ && protocol_.is_stranger(); }

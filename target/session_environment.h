@@ -2,9 +2,10 @@
 
 #include <asio/io_context.hpp>
 #include <cstdint>
-#include <functional>
+#include <string>
 
 #include "common/protocol/messages.h"
+#include "target/client_budgets.h"
 #include "target/client_keys.h"
 #include "target/counters.h"
 #include "target/failed_attempts.h"
@@ -43,6 +44,7 @@ struct SessionEnvironment {
   SessionOwner& owner;
   IoThreads* io_threads;  ///< null when no export has a file
   QueueDrain& drain;
+  ClientBudgets& budgets;
   const ClientKeys* keys;     ///< null when nobody is asked who they are
   FailedAttempts& strangers;  ///< who came and never got in
 };

@@ -28,14 +28,14 @@ Step refuse(const Message& message, Status status, std::string reason) {
 
 SessionProtocol::SessionProtocol(std::uint32_t id, const protocol::InstanceId& target,
                                  const Catalog& catalog, const Limits& limits, std::string address,
-                                 const ClientKeys* keys)
+                                 ClientBudgets* budgets, const ClientKeys* keys)
     : id_(id),
       target_(target),
       limits_(limits),
       peer_{std::move(address), {}, {}},
       view_(catalog, peer_),
       authenticator_(keys),
-      attachments_(id, limits, peer_, session_key_) {}
+      attachments_(id, limits, peer_, budgets, session_key_) {}
 
 Step SessionProtocol::handle(const Message& message) {
   if (state_ == State::over) return {};

@@ -28,9 +28,11 @@ class SessionProtocol {
   /// @param target the target's instance id.
   /// @param catalog the exports of its device; outlives this, as `limits` does.
   /// @param address of the peer, "address:port"; rules of exports go by it.
+  /// @param budgets see Attachments.
   /// @param keys of the clients, which outlive this and may change; null: nobody is asked.
   SessionProtocol(std::uint32_t id, const protocol::InstanceId& target, const Catalog& catalog,
-                  const Limits& limits, std::string address = {}, const ClientKeys* keys = nullptr);
+                  const Limits& limits, std::string address = {}, ClientBudgets* budgets = nullptr,
+                  const ClientKeys* keys = nullptr);
   SessionProtocol(const SessionProtocol&) = delete;
   SessionProtocol& operator=(const SessionProtocol&) = delete;
 
@@ -75,6 +77,8 @@ class SessionProtocol {
   /// Ends the conversation from this side.
   /// @return the last word to send.
   Outgoing abandon(protocol::Status status, const std::string& reason);
+
+  std::size_t attachment_count() const noexcept { return attachments_.size(); }
 
   /// Who it is with; complete when it joins.
   const SessionPeer& peer() const noexcept { return peer_; }

@@ -18,7 +18,7 @@ constexpr std::uint64_t kReceive = std::uint64_t{1} << 32;
 }  // namespace
 
 MessageChannel::MessageChannel(const verbs::ProtectionDomain& pd)
-    : buffers_(pd, (kAdminReceives + kSends) * kMaxMessage, IBV_ACCESS_LOCAL_WRITE),
+    : buffers_(pd, kRegisteredBytes, IBV_ACCESS_LOCAL_WRITE),
       events_(pd.context()),
       cq_(pd.context(), kAdminReceives + kSends, &events_) {}
 

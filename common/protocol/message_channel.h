@@ -43,7 +43,14 @@ class MessageHandler {
 /// one: an answer may arrive before the completion of the send that it answers. Its protection
 /// domain should hold nothing else. Used by one thread.
 class MessageChannel {
+  /// Messages on their way. One that has been answered may still wait for its own completion while
+  /// as many new ones are sent, and an EVENT and a KEEPALIVE besides.
+  static constexpr unsigned kSends = 2 * kAdminCredits + 2;
+
  public:
+  /// Of its one memory region.
+  static constexpr std::size_t kRegisteredBytes = (kAdminReceives + kSends) * kMaxMessage;
+
   /// Throws MemlockError or SystemError.
   explicit MessageChannel(const verbs::ProtectionDomain& pd);
 
@@ -77,10 +84,6 @@ class MessageChannel {
   bool broken() const noexcept { return broken_; }
 
  private:
-  /// Messages on their way. One that has been answered may still wait for its own completion while
-  /// as many new ones are sent, and an EVENT and a KEEPALIVE besides.
-  static constexpr unsigned kSends = 2 * kAdminCredits + 2;
-
   struct Arrived {
     unsigned slot;
     std::size_t length;

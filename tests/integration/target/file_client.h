@@ -22,6 +22,13 @@ class FileClient {
     attach(access);
   }
 
+  /// The same, read-write, of an initiator of a known instance.
+  FileClient(EventWaiter& waiter, const SocketAddress& target, const protocol::InstanceId& instance)
+      : waiter_(waiter), target_(target), initiator_(waiter, target) {
+    initiator_.hello(instance);
+    attach();
+  }
+
   RawInitiator& initiator() { return initiator_; }
   RawQueue& queue() { return *queue_; }
   const protocol::AttachReply& attachment() const { return attachment_; }

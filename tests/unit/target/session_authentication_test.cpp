@@ -125,8 +125,8 @@ class SessionAuthenticationTest : public ::testing::Test {
   Catalog catalog_;
   Limits limits_;
   ClientKeys keys_{{{"alice", kKeyOfAlice}, {"bob", kKeyOfBob}}, "file"};
-  SessionProtocol protocol_{5,     protocol::InstanceId{std::byte{9}}, catalog_, limits_, kAddress,
-                            &keys_};
+  SessionProtocol protocol_{
+      5, protocol::InstanceId{std::byte{9}}, catalog_, limits_, kAddress, nullptr, &keys_};
   std::array<std::byte, protocol::kMaxMessage> buffer_{};
   std::vector<std::byte> said_;
   std::vector<std::byte> answered_;
@@ -158,7 +158,7 @@ TEST_F(SessionAuthenticationTest, LetsInWhoProvesIt) {
 TEST_F(SessionAuthenticationTest, RefusesAWrongKeyAndAnUnknownNameAlike) {
   hello();
   const Step wrong = authenticate("alice", kKeyOfBob);
-  SessionProtocol other(6, protocol::InstanceId{}, catalog_, limits_, kAddress, &keys_);
+  SessionProtocol other(6, protocol::InstanceId{}, catalog_, limits_, kAddress, nullptr, &keys_);
   other.handle({{MessageType::hello, false, Status::ok, 77}, said_});
   const auto bytes = encode(proof_of("mallory", kKeyOfAlice));
   const Step unknown = other.handle({{MessageType::authenticate, false, Status::ok, 77}, bytes});
@@ -173,7 +173,8 @@ TEST_F(SessionAuthenticationTest, RefusesAWrongKeyAndAnUnknownNameAlike) {
 
 TEST_F(SessionAuthenticationTest, EveryBitOfTheProofCounts) {
   for (std::size_t bit = 0; bit < 256; ++bit) {
-    SessionProtocol session(6, protocol::InstanceId{}, catalog_, limits_, kAddress, &keys_);
+    SessionProtocol session(6, protocol::InstanceId{}, catalog_, limits_, kAddress, nullptr,
+                            &keys_);
     protocol::Hello hello;
     hello.version_min = hello.version_max = protocol::kVersion;
     said_ = encode(hello);
@@ -189,7 +190,8 @@ TEST_F(SessionAuthenticationTest, EveryBitOfTheProofCounts) {
 TEST_F(SessionAuthenticationTest, RefusesWhatWasRecorded) {
   hello();
   const auto recorded = encode(proof_of("alice", kKeyOfAlice));
-  SessionProtocol later(5, protocol::InstanceId{std::byte{9}}, catalog_, limits_, kAddress, &keys_);
+  SessionProtocol later(5, protocol::InstanceId{std::byte{9}}, catalog_, limits_, kAddress, nullptr,
+                        &keys_);
   later.handle({{MessageType::hello, false, Status::ok, 77}, said_});
   const Step step = later.handle({{MessageType::authenticate, false, Status::ok, 77}, recorded});
   ASSERT_TRUE(step.send);
@@ -199,7 +201,8 @@ TEST_F(SessionAuthenticationTest, RefusesWhatWasRecorded) {
 TEST_F(SessionAuthenticationTest, AnswersNothingElseBefore) {
   for (const auto type : {MessageType::list, MessageType::attach, MessageType::detach,
                           MessageType::keepalive, MessageType{99}}) {
-    SessionProtocol session(6, protocol::InstanceId{}, catalog_, limits_, kAddress, &keys_);
+    SessionProtocol session(6, protocol::InstanceId{}, catalog_, limits_, kAddress, nullptr,
+                            &keys_);
     protocol::Hello hello;
     hello.version_min = hello.version_max = protocol::kVersion;
     session.handle({{MessageType::hello, false, Status::ok, 1}, encode(hello)});
