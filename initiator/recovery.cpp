@@ -232,12 +232,12 @@ void Recovery::lose(AttachedImage& image, const std::string& why) {
   spdlog::error(
       "{}: {}; every request ends with an I/O error from now on, until it is mounted anew",
       image.attached().uri(), why);
+  phase_ = Phase::lost;
+  session_.condition().enter(phase_, why);
   image.lose();
   for (const auto& place : image.places()) {
     if (place->hand_over.call_back()) place->is_connected = false;
   }
-  phase_ = Phase::lost;
-  session_.condition().enter(phase_, why);
 }
 
 /// Does what the options say of the time that has passed, and comes back when they say more.

@@ -67,6 +67,16 @@ class RecoveryTest : public ::testing::Test {
     }
   }
 
+  /// Loses the admin queue, and waits until the session has noticed.
+  void lose_admin() {
+    const auto before = session_->state().reconnects;
+    target_.drop_admin();
+    while (session_->state().phase == SessionState::Phase::connected &&
+           session_->state().reconnects == before) {
+      std::this_thread::yield();
+    }
+  }
+
   void change_recovery(std::optional<milliseconds> fail_fast, std::optional<milliseconds> give_up) {
     initiator::RecoveryOptions options = session_->recovery();
     options.fail_fast = fail_fast;
@@ -113,8 +123,7 @@ TEST_F(RecoveryTest, DoesAgainWhatWasUnderWayOnALostQueue) {
 TEST_F(RecoveryTest, OpensAnotherSessionWhenTheAdminQueueIsLost) {
   connect(2);
   EXPECT_EQ(check(driver(0), 1), 0);
-  target_.drop_admin();
-  await(SessionState::Phase::reconnecting);
+  lose_admin();
   EXPECT_EQ(check(driver(0), 2), 0);
   EXPECT_EQ(check(driver(1), 3), 0);
   target_.look([](const Script& script) {
@@ -133,8 +142,7 @@ TEST_P(DyingTargetTest, CostsAnAttempt) {
   connect();
   EXPECT_EQ(check(driver(), 1), 0);
   target_.change([](Script& script) { script.deaths = {GetParam(), GetParam()}; });
-  target_.drop_admin();
-  await(SessionState::Phase::reconnecting);
+  lose_admin();
   EXPECT_EQ(check(driver(), 2), 0);
   // Those of an I/O queue may come after requests have gone through.
   for (int i = 0; i < 1000 && !target_.look([](const Script& s) { return s.deaths.empty(); });
@@ -152,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(, DyingTargetTest,
 TEST_F(RecoveryTest, FailsForGoodWhenTheContentIsAnother) {
   connect();
   target_.change([](Script& script) { script.generation[0] = std::byte{2}; });
-  target_.drop_admin();
+  lose_admin();
   EXPECT_EQ(check(driver(), 1), EIO);
   EXPECT_EQ(driver().run(Operation::read, 0, kPage), EIO);
   EXPECT_EQ(session_->state().phase, SessionState::Phase::lost);
@@ -161,7 +169,7 @@ TEST_F(RecoveryTest, FailsForGoodWhenTheContentIsAnother) {
 TEST_F(RecoveryTest, FailsForGoodWhenFenced) {
   connect();
   target_.change([](Script& script) { script.attach_status = Status::fenced; });
-  target_.drop_admin();
+  lose_admin();
   EXPECT_EQ(check(driver(), 1), EIO);
   EXPECT_EQ(session_->state().phase, SessionState::Phase::lost);
 }
@@ -169,8 +177,7 @@ TEST_F(RecoveryTest, FailsForGoodWhenFenced) {
 TEST_F(RecoveryTest, TriesAgainWhenTheExportIsBusy) {
   connect();
   target_.change([](Script& script) { script.attach_status = Status::busy; });
-  target_.drop_admin();
-  await(SessionState::Phase::reconnecting);
+  lose_admin();
   while (target_.look([](const Script& script) { return script.attaches.size(); }) < 4) {
     driver().poll();
     std::this_thread::yield();
@@ -182,8 +189,7 @@ TEST_F(RecoveryTest, TriesAgainWhenTheExportIsBusy) {
 TEST_F(RecoveryTest, FailsRequestsFastAndComesBackAllTheSame) {
   connect();
   target_.change([](Script& script) { script.refuses_connections = true; });
-  target_.drop_admin();
-  await(SessionState::Phase::reconnecting);
+  lose_admin();
   driver().submit(Operation::read, 0, kPage);
   change_recovery(milliseconds(0), std::nullopt);
   EXPECT_EQ(driver().wait().error, EIO);  // it was waiting already
@@ -197,8 +203,7 @@ TEST_F(RecoveryTest, FailsRequestsFastAndComesBackAllTheSame) {
 TEST_F(RecoveryTest, GivesUpWhenToldSo) {
   connect();
   target_.change([](Script& script) { script.refuses_connections = true; });
-  target_.drop_admin();
-  await(SessionState::Phase::reconnecting);
+  lose_admin();
   driver().submit(Operation::read, 0, kPage);
   change_recovery(std::nullopt, milliseconds(1));
   EXPECT_EQ(driver().wait().error, EIO);
@@ -210,8 +215,7 @@ TEST_F(RecoveryTest, GivesUpWhenToldSo) {
 TEST_F(RecoveryTest, TakesBackARequestThatWaits) {
   connect();
   target_.change([](Script& script) { script.refuses_connections = true; });
-  target_.drop_admin();
-  await(SessionState::Phase::reconnecting);
+  lose_admin();
   Request& one = driver().submit(Operation::read, 0, kPage);
   driver().kick();
   driver().poll();
@@ -237,8 +241,7 @@ TEST_F(RecoveryTest, NoticesThatTheTargetIsFrozen) {
 TEST_F(RecoveryTest, EndsAtOnceInTheMiddleOfAStep) {
   connect(1, std::chrono::hours(1));
   target_.freeze();
-  target_.drop_admin();
-  await(SessionState::Phase::reconnecting);
+  lose_admin();
   driver().submit(Operation::read, 0, kPage);
   driver().kick();
   session_->stop();
@@ -250,8 +253,7 @@ TEST_F(RecoveryTest, EndsAtOnceInTheMiddleOfAStep) {
 TEST_F(RecoveryTest, AQueueThatNobodyDrivesStopsNoOther) {
   connect(2);
   EXPECT_EQ(check(driver(1), 1), 0);
-  target_.drop_admin();
-  await(SessionState::Phase::reconnecting);
+  lose_admin();
   EXPECT_EQ(check(driver(0), 2), 0);
   EXPECT_EQ(check(driver(1), 3), 0);
 }
