@@ -63,8 +63,11 @@ auth::Key Credentials::read() {
 void Credentials::refresh() {
   try {
     key_ = read();
+    complaint_.clear();
   } catch (const Error& error) {
-    spdlog::warn("{}; going on with the key that was there before", error.what());
+    if (complaint_ == error.what()) return;
+    complaint_ = error.what();
+    spdlog::warn("{}; going on with the key that was there before", complaint_);
   }
 }
 

@@ -26,6 +26,7 @@ class Credentials {
 
   std::string key_file_;  ///< absolute: a daemon changes its directory
   std::string client_;
+  std::string complaint_;  ///< of the last time that the file was read; said once
   auth::Key key_;
 };
 
