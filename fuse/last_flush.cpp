@@ -22,13 +22,14 @@ bool LastFlush::takes(const initiator::Request& request) noexcept {
   return true;
 }
 
-void LastFlush::report() const noexcept {
-  if (!has_ended_) {
-    spdlog::warn("the last flush did not end within {} s; what was not synced may be lost",
-                 kTime.count());
-  } else if (request_.error != 0) {
-    spdlog::warn("the last flush failed: {}; what was not synced may be lost",
-                 errno_text(request_.error));
+void LastFlush::report(bool connected) const noexcept {
+  constexpr const char* kLoss = "what was written and not synced may be lost";
+  if (has_ended_ && request_.error != 0) {
+    spdlog::error("the last flush failed: {}; {}", errno_text(request_.error), kLoss);
+  } else if (!has_ended_ && !connected) {
+    spdlog::error("there is no last flush, as the target is away; {}", kLoss);
+  } else if (!has_ended_) {
+    spdlog::error("the last flush did not end within {} s; {}", kTime.count(), kLoss);
   }
 }
 

@@ -21,8 +21,12 @@ class LastFlush {
 
   bool has_ended() const noexcept { return has_ended_; }
 
-  /// Warns when it failed, or did not end in time.
-  void report() const noexcept;
+  /// Whether it has done what it is for.
+  bool has_succeeded() const noexcept { return has_ended_ && request_.error == 0; }
+
+  /// Warns when it failed, or did not end.
+  /// @param connected whether it could have.
+  void report(bool connected) const noexcept;
 
  private:
   initiator::Request request_;
