@@ -39,8 +39,8 @@ struct Status {
   std::uint32_t version;
   Phase phase;
   Times times;
-  std::uint64_t phase_time;   ///< milliseconds since the phase began
-  std::uint64_t reconnects;   ///< times that a lost connection came back
+  std::uint64_t phase_time;  ///< milliseconds since the phase began
+  std::uint64_t reconnects;  ///< times that a lost connection came back
   char reason[kReasonSize];  // NOLINT(modernize-avoid-c-arrays): of the last loss; ends with a zero
 };
 

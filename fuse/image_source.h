@@ -12,8 +12,8 @@
 namespace rdmablk::fuse {
 
 /// Where an image comes from, and what keeps it alive. Where nothing else is said, calls come from
-/// one thread: first image() and whatever is made of it, then start(), in the end stop(), after which what was made
-/// of the image is destroyed, and then the source.
+/// one thread: first image() and whatever is made of it, then start(), in the end stop(), after
+/// which what was made of the image is destroyed, and then the source.
 class ImageSource {
  public:
   ImageSource() = default;

@@ -30,8 +30,9 @@ constexpr std::array kIgnored{"_netdev", "async",       "auto",    "atime",   "d
 /// Those that the kernel is told.
 constexpr std::array kPassedOn{"dirsync", "noatime", "nodiratime", "noexec", "sync"};
 
-constexpr std::array kWithValue{"uid",         "gid",  "mode",            "fsname",    "workers",
-                                "queue_depth", "spin", "reconnect_delay", "fail_fast", "give_up"};
+constexpr std::array kWithValue{"uid",       "gid",         "mode", "fsname",
+                                "workers",   "queue_depth", "spin", "reconnect_delay",
+                                "fail_fast", "give_up"};
 
 template <typename List>
 bool contains(const List& list, std::string_view word) {
@@ -108,9 +109,10 @@ bool is_for_other_programs(std::string_view name) {
   if (contains(kWithValue, name)) {
     throw UsageError(fmt::format("mount option {} takes a value: {}=...", name, name));
   }
-  throw UsageError(fmt::format(
-      "unknown mount option '{}'; there are ro, rw, allow_other, take_over, {}= and those of mount(8)", name,
-      fmt::join(kWithValue, "=, ")));
+  throw UsageError(
+      fmt::format("unknown mount option '{}'; there are ro, rw, allow_other, take_over, {}= and "
+                  "those of mount(8)",
+                  name, fmt::join(kWithValue, "=, ")));
 }
 
 }  // namespace

@@ -11,9 +11,9 @@ namespace rdmablk::fuse {
 struct FileSystem {
   ImageNode node;
   bool read_only = false;
-  bool flush_is_free = false;   ///< fsync(2) has nothing to do
-  bool has_holes = false;       ///< lseek(2) may find holes, and fallocate(2) cannot fill them
-  unsigned max_background = 0;  ///< asynchronous requests that the kernel may have outstanding
+  bool flush_is_free = false;     ///< fsync(2) has nothing to do
+  bool has_holes = false;         ///< lseek(2) may find holes, and fallocate(2) cannot fill them
+  unsigned max_background = 0;    ///< asynchronous requests that the kernel may have outstanding
   ImageSource* source = nullptr;  ///< for ioctl(2); outlives the session
 };
 

@@ -76,8 +76,9 @@ void set_up(CLI::App& app, Options& options, Words& words) {
   app.add_option("--fail-fast", words.fail_fast,
                  "seconds after which requests no longer wait but fail, while the attempts go on "
                  "(never)");
-  app.add_option("--give-up", words.give_up,
-                 "seconds after which there are no more attempts, and requests fail for good (600)");
+  app.add_option(
+      "--give-up", words.give_up,
+      "seconds after which there are no more attempts, and requests fail for good (600)");
   app.add_flag("--take-over", words.take_over,
                "take the export from the initiator that has it mounted for writing");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning or error");

@@ -25,7 +25,7 @@ struct MountOptions {
   std::optional<unsigned> workers;
   std::optional<unsigned> queue_depth;
   std::optional<std::chrono::microseconds> spin;
-  bool take_over = false;                ///< the right to write, from who has it
+  bool take_over = false;               ///< the right to write, from who has it
   initiator::RecoveryOptions recovery;  ///< what to do while the target is away
 
   /// Reads one argument of `-o`: options separated by commas ("\," is a comma within a value).

@@ -8,12 +8,13 @@
 namespace rdmablk::initiator {
 namespace {
 
-constexpr auto kMostSeconds =
-    static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(kMaxRecoveryTime).count());
+constexpr auto kMostSeconds = static_cast<std::uint64_t>(
+    std::chrono::duration_cast<std::chrono::seconds>(kMaxRecoveryTime).count());
 
-[[noreturn]] void refuse(const std::string& option, const std::string& value, const char* expected) {
-  throw UsageError(
-      fmt::format("{} takes {}, not '{}'", option, fmt::format(fmt::runtime(expected), kMostSeconds), value));
+[[noreturn]] void refuse(const std::string& option, const std::string& value,
+                         const char* expected) {
+  throw UsageError(fmt::format("{} takes {}, not '{}'", option,
+                               fmt::format(fmt::runtime(expected), kMostSeconds), value));
 }
 
 }  // namespace

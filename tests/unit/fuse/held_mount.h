@@ -48,6 +48,7 @@ class HeldMount : public testing::Test {
     Options options;
     options.null_size = kSize;
     options.mount_point = path_;
+    options.mount.allow_other = true;  // the kernel lets other users ask, too
     auto source = std::make_unique<HeldSource>(kSize, WorkerPlan{workers, depth});
     source_ = source.get();
     mount_.emplace();
@@ -66,8 +67,8 @@ class HeldMount : public testing::Test {
     const std::string from = writes ? "if=/dev/zero" : "if=" + path_;
     const std::string to = writes ? "of=" + path_ : "of=/dev/null";
     const std::string place = (writes ? "seek=" : "skip=") + std::to_string(block);
-    std::vector<std::string> words{"dd",  from,        to,      place, "bs=4096", "count=1",
-                                   "conv=notrunc", "status=none"};
+    std::vector<std::string> words{"dd",      from,           to,           place, "bs=4096",
+                                   "count=1", "conv=notrunc", "status=none"};
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
