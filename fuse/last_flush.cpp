@@ -1,6 +1,6 @@
 #include "fuse/last_flush.h"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include "common/daemon_marker.h"
 #include "common/error.h"
@@ -22,15 +22,10 @@ bool LastFlush::takes(const initiator::Request& request) noexcept {
   return true;
 }
 
-void LastFlush::report(bool connected) const noexcept {
-  constexpr const char* kLoss = "what was written and not synced may be lost";
-  if (has_ended_ && request_.error != 0) {
-    spdlog::error("the last flush failed: {}; {}", errno_text(request_.error), kLoss);
-  } else if (!has_ended_ && !connected) {
-    spdlog::error("there is no last flush, as the target is away; {}", kLoss);
-  } else if (!has_ended_) {
-    spdlog::error("the last flush did not end within {} s; {}", kTime.count(), kLoss);
-  }
+std::string LastFlush::problem(bool connected) const {
+  if (has_ended_) return fmt::format("the last flush failed: {}", errno_text(request_.error));
+  if (!connected) return "there is no last flush, as the target is away";
+  return fmt::format("the last flush did not end within {} s", kTime.count());
 }
 
 }  // namespace rdmablk::fuse

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "initiator/queue.h"
 
@@ -24,9 +25,8 @@ class LastFlush {
   /// Whether it has done what it is for.
   bool has_succeeded() const noexcept { return has_ended_ && request_.error == 0; }
 
-  /// Warns when it failed, or did not end.
-  /// @param connected whether it could have.
-  void report(bool connected) const noexcept;
+  /// Why it has not, for people. @param connected whether it could have.
+  std::string problem(bool connected) const;
 
  private:
   initiator::Request request_;

@@ -149,9 +149,15 @@ Mount::~Mount() {
   stop();
 }
 
-/// Whether writes were acknowledged that no flush has covered.
-bool Mount::has_unsynced_writes() const noexcept {
-  return team_ && team_->unsynced.any();
+/// Whether every write that was acknowledged was flushed, too; if not, the log says why.
+bool Mount::has_lost_nothing() const noexcept {
+  if (!team_ || !team_->unsynced.any()) return true;
+  for (const auto& worker : workers_) {
+    if (worker->flush_problem().empty()) continue;
+    spdlog::error("{}; what was written and not synced may be lost", worker->flush_problem());
+    break;  // the others have the same to tell
+  }
+  return false;
 }
 
 bool Mount::stop() noexcept {
@@ -164,9 +170,10 @@ bool Mount::stop() noexcept {
   threads_.clear();
   session_.reset();
   if (source_) source_->stop();
+  const bool is_safe = has_lost_nothing();
   workers_.clear();
   source_.reset();
-  return !has_unsynced_writes();
+  return is_safe;
 }
 
 }  // namespace rdmablk::fuse

@@ -50,7 +50,7 @@ class Mount {
   bool is_read_only() const noexcept { return file_system_->read_only; }
 
  private:
-  bool has_unsynced_writes() const noexcept;
+  bool has_lost_nothing() const noexcept;
   void make_file_system(const Options& options, Layout layout);
   void make_workers(const Options& options);
   void mount(const Options& options, const MountPoint& point);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "common/unique_fd.h"
 #include "fuse/fuse_session.h"
@@ -56,6 +57,10 @@ class Worker {
   /// written; while the target is away it waits for neither. When it returns, the kernel's
   /// connection does not know this worker any more.
   void run(StopEvent& ended) noexcept;
+
+  /// After run(): why its last flush has not done what it is for; empty if it has, or there was
+  /// nothing for it to do.
+  const std::string& flush_problem() const noexcept { return flush_problem_; }
 
   /// The worker that runs on the calling thread. For libfuse's operations, which are not told.
   static Worker& current() noexcept;
@@ -122,6 +127,7 @@ class Worker {
   unsigned interrupted_ = 0;       ///< slots whose request is interrupted, and not answered
   bool flush_has_work_;            ///< flushing has something to do
   LastFlush last_flush_;
+  std::string flush_problem_;
 };
 
 }  // namespace rdmablk::fuse

@@ -158,8 +158,8 @@ void Worker::flush_last() noexcept {
       settle_within(LastFlush::kTime - LastFlush::kLong, ended);
     }
   }
-  last_flush_.report(source_.is_connected());
-  if (last_flush_.has_succeeded()) team_.unsynced.flushed(covered);
+  if (last_flush_.has_succeeded()) return team_.unsynced.flushed(covered);
+  flush_problem_ = last_flush_.problem(source_.is_connected());
 }
 
 /// Answers what is still there. The queue holds on to what is in flight: its slots stay taken.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "common/error.h"
+#include "common/log.h"
 #include "common/signals.h"
 #include "common/units.h"
 
