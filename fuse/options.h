@@ -10,6 +10,7 @@
 #include "common/uri.h"
 #include "fuse/worker_plan.h"
 #include "initiator/credentials.h"
+#include "initiator/recovery_options.h"
 
 namespace rdmablk::fuse {
 
@@ -27,6 +28,8 @@ struct MountOptions {
   std::optional<unsigned> workers;
   std::optional<unsigned> queue_depth;
   std::optional<std::chrono::microseconds> spin;
+  bool take_over = false;               ///< the right to write, from who has it
+  initiator::RecoveryOptions recovery;  ///< what to do while the target is away
 
   /// Reads the key file, if one is given. Throws Error, UsageError when only the client is.
   std::optional<initiator::Credentials> credentials() const;

@@ -18,6 +18,12 @@ void Command::add_json_option() {
   arguments_->add_flag("--json", json_, "print JSON on standard output");
 }
 
+void Command::add_timeout_option() {
+  arguments_->add_option("--timeout", timeout_, "how long all of it may take")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+}
+
 void Command::add_log_level_option() {
   arguments_
       ->add_option("--log-level", log_level_,
@@ -39,14 +45,10 @@ void Command::add_credential_options() {
       ->type_name("NAME");
 }
 
-initiator::SessionOptions Command::session_options() const {
-  initiator::SessionOptions options;
-  if (!key_file_.empty()) {
-    options.credentials.emplace(key_file_, client_);
-  } else if (!client_.empty()) {
-    throw UsageError("--client says who this is; it needs --keyfile, which proves it");
-  }
-  return options;
+std::optional<initiator::Credentials> Command::credentials() const {
+  if (!key_file_.empty()) return initiator::Credentials(key_file_, client_);
+  if (client_.empty()) return std::nullopt;
+  throw UsageError("--client says who this is; it needs --keyfile, which proves it");
 }
 
 void Command::start_log() const {
