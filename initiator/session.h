@@ -24,7 +24,7 @@ struct SessionOptions {
   RecoveryOptions recovery;
 
   /// Who this is, for a target that asks; nothing: the target must not ask.
-  std::optional<Credentials> credentials;
+  std::optional<Credentials> credentials{};
 };
 
 struct AttachOptions {
