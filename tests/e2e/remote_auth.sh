@@ -61,7 +61,7 @@ chmod 600 "$keys"
 
 start_target --log-level trace --auth "$keys" --export disk=memory:16M,allow=alice,allow=bob:ro \
   --export bobs=memory:1M,allow=bob "--export=near=memory:1M,allow=*@$address" \
-  --export far=memory:1M,allow=*@192.0.2.0/24 --export free=memory:1M
+  "--export=far=memory:1M,allow=*@192.0.2.0/24" --export free=memory:1M
 expect_equal "what alice sees" "disk:false free:false near:false" "$(names alice)"
 expect_equal "what bob sees" "bobs:false disk:true free:false near:false" "$(names bob)"
 expect_fail $failed "no export 'bobs'; those there are: disk, free, near" "$rdmablk" info "$(uri bobs)" "$(as alice)"
@@ -101,7 +101,17 @@ use_keys alice bob
 reload
 expect_fail $failed "not authorized" "$rdmablk" list "$target" "$(as old)"
 expect_equal "what was written before" "$sum" "$(sha256 "$image")"
-dd if=/dev/zero of="$image" bs=1M count=1 oflag=direct conv=notrunc status=none
+dd if="$image" of=/dev/null bs=1M iflag=direct status=none
+
+# Whoever is thrown out is gone; and comes back, when it is let in again, with the key that it has then.
+use_keys bob
+reload
+wait_until "the session ends" grep --quiet "client 'alice' was removed from the keys" "$target_log"
+"$rdmablk" keygen alice --output "$(key_of next)"
+mv "$(key_of next)" "$(key_of alice)"
+use_keys alice bob
+reload
+expect_equal "what was written before" "$sum" "$(sha256 "$image")"
 
 # Nobody else gets to see a key.
 daemon=$(daemon_of "$image")
