@@ -139,6 +139,11 @@ void add_connection_data(Seeds& seeds) {
   seeds.add("software_device", Output().pick(2).bytes(std::as_bytes(std::span(&message, 1))));
 }
 
+constexpr std::string_view kKeys =
+    "# who may\n"
+    "alice rdmablk-key-1:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n"
+    "rdmablk-key-1:ff0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n";
+
 void add_texts(Seeds& seeds) {
   seeds.target("texts");
   int number = 0;
@@ -155,13 +160,25 @@ void add_texts(Seeds& seeds) {
   add(4, "d=file:/srv/a\\,b.img,size=10G,sparse,direct=auto,resident");
   add(5, "ro,allow_other,uid=1000,gid=100,mode=0640,fsname=a\\,b,workers=4,queue_depth=32,spin=10");
   add(5, "_netdev,noauto,x-systemd.automount,noatime");
+  add(7, kKeys);
   add(6,
       "36 35 98:0 / /mnt/a\\040b rw,noatime master:1 - ext3 /dev/root rw\n"
       "37 35 0:50 / /x rw - fuse.rdmablk rdmablk://h/disk rw\n");
 }
 
 // How target_session.cpp reads what happens.
-enum SessionStep { kAnything, kHello, kList, kAttach, kDetach, kConnect, kDisconnect, kLeave };
+enum SessionStep {
+  kAnything,
+  kHello,
+  kList,
+  kAttach,
+  kDetach,
+  kConnect,
+  kDisconnect,
+  kLeave,
+  kEndWait,
+  kJoin
+};
 
 Output& attach(Output& output, unsigned name, bool writes, unsigned again = 0) {
   return output.pick(kAttach)
@@ -178,7 +195,7 @@ Output& connect(Output& output, unsigned attachment, std::uint16_t queue, unsign
 }
 
 Output greeted() {
-  return Output().pick(1).pick(1).pick(1);
+  return Output().pick(1).pick(1).pick(1).pick(0).pick(0);  // and joins at once
 }
 
 void add_target_session(Seeds& seeds) {
@@ -192,6 +209,12 @@ void add_target_session(Seeds& seeds) {
       seeds.add("attach_" + std::to_string(name) + (writes ? "_rw" : "_ro"), output);
     }
   }
+  Output writers = greeted();
+  attach(attach(writers, 2, true), 2, true, 8).pick(1).pick(kEndWait).pick(0);
+  attach(writers, 2, true).pick(kEndWait).pick(1);
+  seeds.add("two_writers", writers);
+  seeds.add("joins_late",
+            Output().pick(1).pick(1).pick(1).pick(1).pick(kList).pick(0).pick(kJoin).pick(0));
   Output again = greeted();
   for (unsigned i = 0; i < 4; ++i) attach(again, i, i % 2 == 0, i);
   attach(again, 0, true, 8).pick(kAnything);

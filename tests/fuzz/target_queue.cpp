@@ -49,7 +49,7 @@ class Attached {
   Attached(const char* name, protocol::Access access) {
     protocol::Hello hello;
     hello.version_min = hello.version_max = protocol::kVersion;
-    feed(MessageType::hello, hello);
+    if (feed(MessageType::hello, hello).joins) protocol_.join();
     protocol::Attach attach;
     attach.name = name;
     attach.access = access;

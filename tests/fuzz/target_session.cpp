@@ -4,7 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <map>
-#include <set>
+#include <optional>
 #include <vector>
 
 #include "target/session_protocol.h"
@@ -24,10 +24,12 @@ const TargetWorld& world() {
   return made;
 }
 
+constexpr const char* kAddress = "192.0.2.1:4711";
+
 /// What an initiator knows of an attachment.
 struct Known {
   protocol::AttachReply reply;
-  std::set<std::uint16_t> queues;  ///< that are connected
+  std::map<std::uint16_t, protocol::QueueRequest> queues;  ///< the last that was admitted of each
 };
 
 class Conversation {
@@ -42,7 +44,7 @@ class Conversation {
 
  private:
   void step() {
-    switch (input_.choice(9)) {
+    switch (input_.choice(11)) {
       case 0:
         return say_anything();
       case 1:
@@ -59,6 +61,10 @@ class Conversation {
         return disconnect();
       case 7:
         return leave();
+      case 8:
+        return end_wait();
+      case 9:
+        return join();
       default:
         return abandon();
     }
@@ -132,10 +138,10 @@ class Conversation {
       request.proof = known->second.reply.token;
     }
     const auto wrong = input_.number();
-    if ((wrong & 1U) != 0) ++request.epoch;
+    if ((wrong & 1U) != 0) request.epoch += input_.number();
     if ((wrong & 2U) != 0) request.nonce[0] ^= std::byte{1};
     if ((wrong & 4U) != 0) request.proof[31] ^= std::byte{1};
-    const auto verdict = protocol_.admit(request);
+    const auto verdict = protocol_.admit(request, kAddress);
     const auto* const refusal = std::get_if<protocol::QueueRefusal>(&verdict);
     if (refusal != nullptr) {
       require(refusal->status != Status::ok && !refusal->text.empty(), "a refusal says why");
@@ -144,17 +150,39 @@ class Conversation {
     require(!over_ && !leaving_, "a session that ends takes no queue");
     require(known != known_.end() && (wrong & 6U) == 0, "a queue proves its attachment");
     require(request.queue < known->second.reply.queues, "no more queues than were granted");
-    known->second.queues.insert(request.queue);
+    auto& queues = known->second.queues;
+    const auto before = queues.find(request.queue);
+    require(before == queues.end() || before->second.epoch < request.epoch, "epochs ascend");
+    queues[request.queue] = request;
   }
 
+  /// A queue that was admitted comes to nothing.
   void disconnect() {
-    const auto id = attachment();
-    const auto known = known_.find(id);
-    // As the target does: of queues that were admitted.
+    const auto known = known_.find(attachment());
     if (known == known_.end() || known->second.queues.empty()) return;
     auto& queues = known->second.queues;
-    protocol_.release(id, *queues.begin());
+    protocol_.withdraw(queues.begin()->second);
     queues.erase(queues.begin());
+  }
+
+  /// Nothing is left of the session that this one resumes, or something is for too long.
+  void join() {
+    if (!joining_ || over_) return;
+    const protocol::Header header = *joining_;
+    joining_.reset();
+    check(header, input_.number() == 0xff ? protocol_.refuse_join(Status::busy, "for a trial")
+                                          : protocol_.join());
+  }
+
+  /// An ATTACH that waits is tried again, or has waited long enough.
+  void end_wait() {
+    const bool gives_up = input_.flag();
+    if (waits_.empty() || over_) return;
+    const auto [ticket, header] = *waits_.begin();
+    const auto step = gives_up ? protocol_.give_up_attach(ticket) : protocol_.retry_attach(ticket);
+    if (step.send) waits_.erase(ticket);
+    require(!gives_up || !waits_.contains(ticket), "what is given up is answered");
+    check(header, step);
   }
 
   void leave() {
@@ -195,6 +223,17 @@ class Conversation {
       require(!greeted_ && header.type == MessageType::hello, "one HELLO is accepted");
       greeted_ = true;
     }
+    if (step.joins) {
+      joining_ = header;
+      if (!input_.flag()) join();
+    }
+    if (step.waits) {
+      require(waits_.emplace(step.waits->ticket, header).second, "tickets differ");
+    }
+    if (step.fences) {
+      require(protocol_.end_attachment(*step.fences), "who is fenced was attached");
+      known_.erase(*step.fences);
+    }
     if (step.detached) {
       require(known_.erase(*step.detached) == 1, "what is detached was attached");
     }
@@ -206,6 +245,11 @@ class Conversation {
   void check_attached(const target::Attachment& made) {
     const auto& reply = made.reply();
     require(greeted_ && !leaving_, "nothing is attached before HELLO, or at the end");
+    for (const auto& [id, other] : known_) {
+      require(
+          reply.lease == 0 || other.reply.lease == 0 || other.reply.info.name != reply.info.name,
+          "an export has one writer");
+    }
     require(known_.emplace(made.id(), Known{reply, {}}).second, "attachments differ");
     require(known_.size() <= world().limits().attachments, "attachments are limited");
     require(reply.queues > 0 && reply.queues <= world().limits().queues, "queues are limited");
@@ -236,8 +280,10 @@ class Conversation {
   }
 
   Input& input_;
-  target::SessionProtocol protocol_{5, {}, world().catalog(), world().limits()};
+  target::SessionProtocol protocol_{5, {}, world().catalog(), world().limits(), kAddress};
   std::map<std::uint64_t, Known> known_;
+  std::optional<protocol::Header> joining_;          ///< the request that is answered then
+  std::map<std::uint64_t, protocol::Header> waits_;  ///< by ticket
   std::uint64_t tag_ = 100;
   bool greeted_ = false;
   bool leaving_ = false;

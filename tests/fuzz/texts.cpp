@@ -1,8 +1,9 @@
-// What people write: exports, URIs, addresses, sizes, mount options; and the kernel's mount table.
-// Each is read, or refused with a UsageError.
+// What people write: exports, URIs, addresses, sizes, mount options, key files; and the kernel's
+// mount table. Each is read, or refused with a UsageError.
 #include <algorithm>
 #include <bit>
 
+#include "common/auth/key_file.h"
 #include "common/error.h"
 #include "common/export_name.h"
 #include "common/mount_table.h"
@@ -84,6 +85,19 @@ void check_mount_table(std::string_view text) {
   require(entries.size() <= static_cast<std::size_t>(lines), "a line is one mount at most");
 }
 
+/// A file's contents are no usage.
+void check_keys(std::string_view text) {
+  try {
+    for (const auth::NamedKey& named : auth::parse_keys(text, "keys")) {
+      require(named.client.empty() || is_export_name(named.client), "a client has a name");
+      require(auth::Key::parse(named.key.text().view()) == named.key, "a key can be read again");
+    }
+  } catch (const Error& error) {
+    require(std::string_view(error.what()).find(":") != std::string_view::npos,
+            "what is wrong says where");
+  }
+}
+
 void check(unsigned kind, std::string_view text) {
   switch (kind) {
     case 0:
@@ -98,8 +112,10 @@ void check(unsigned kind, std::string_view text) {
       return check_export(text);
     case 5:
       return check_mount_options(text);
-    default:
+    case 6:
       return check_mount_table(text);
+    default:
+      return check_keys(text);
   }
 }
 
@@ -108,7 +124,7 @@ void check(unsigned kind, std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   rdmablk::fuzz::Input input(data, size);
-  const unsigned kind = input.choice(7);
+  const unsigned kind = input.choice(8);
   try {
     rdmablk::fuzz::check(kind, input.text());
   } catch (const rdmablk::UsageError&) {  // and nothing else
