@@ -1,8 +1,27 @@
 #include "target/io_queue.h"
 
+#include <spdlog/spdlog.h>
+
 #include <utility>
 
+#include "common/verbs/context.h"
+
 namespace rdmablk::target {
+namespace {
+
+/// Why a peer is gone. A device puts a queue pair in error by itself when its peer asks for what it
+/// may not have; one whose peer disconnects is still ready. Soft-iWARP does not tell them apart.
+std::string describe_loss(cm::Connection& connection) {
+  const bool in_error = connection.queue_pair().state() == IBV_QPS_ERR;
+  if (!in_error || verbs::is_iwarp(connection.device())) return "disconnected";
+  spdlog::warn(
+      "the device put an I/O queue of {} in error: it reached for memory that it may not have, or "
+      "broke the transport's rules",
+      connection.peer());
+  return "its device put it in error";
+}
+
+}  // namespace
 
 void IoQueue::close(std::function<void()> closed) {
   closed_ = std::move(closed);
@@ -17,10 +36,10 @@ void IoQueue::tell_violation(const std::string& reason) {
   if (!closed_) owner_.on_queue_violation(*this, reason);
 }
 
-void IoQueue::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
+void IoQueue::on_event(cm::Connection& connection, const cm::Event& event) {
   switch (event.type) {
     case cm::EventType::disconnected:
-      return tell_over("disconnected");
+      return tell_over(describe_loss(connection));
     case cm::EventType::device_removed:
       return tell_over("its device was removed");
     case cm::EventType::failed:
