@@ -10,14 +10,13 @@ namespace rdmablk::target {
 namespace {
 
 /// Why a peer is gone. A device puts a queue pair in error by itself when its peer asks for what it
-/// may not have; one whose peer disconnects is still ready. Soft-iWARP does not tell them apart.
-std::string describe_loss(cm::Connection& connection) {
-  const bool in_error = connection.queue_pair().state() == IBV_QPS_ERR;
-  if (!in_error || verbs::is_iwarp(connection.device())) return "disconnected";
+/// may not have; that of one who disconnects is still ready. Soft-iWARP does not tell them apart.
+std::string describe_loss(const cm::Connection& connection, const cm::Event& event) {
+  if (!event.in_error || verbs::is_iwarp(connection.device())) return "disconnected";
   spdlog::warn(
-      "the device put an I/O queue of {} in error: it reached for memory that it may not have, or "
-      "broke the transport's rules",
-      connection.peer());
+      "{}: {} put its I/O queue in error: it reached for memory that it may not have, or broke the "
+      "rules of the transport",
+      connection.peer(), verbs::device_name(connection.device()));
   return "its device put it in error";
 }
 
@@ -39,7 +38,7 @@ void IoQueue::tell_violation(const std::string& reason) {
 void IoQueue::on_event(cm::Connection& connection, const cm::Event& event) {
   switch (event.type) {
     case cm::EventType::disconnected:
-      return tell_over(describe_loss(connection));
+      return tell_over(describe_loss(connection, event));
     case cm::EventType::device_removed:
       return tell_over("its device was removed");
     case cm::EventType::failed:

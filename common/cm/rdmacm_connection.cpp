@@ -151,10 +151,17 @@ void RdmacmConnection::resolve_route() {
   if (rdma_resolve_route(id_.get(), kResolveTimeoutMs) != 0) tell(EventType::failed, errno);
 }
 
+bool RdmacmConnection::is_in_error() noexcept {
+  const std::lock_guard lock(qp_mutex_);
+  return qp_ && qp_->state() == IBV_QPS_ERR;
+}
+
 void RdmacmConnection::lose() {
+  Event event{EventType::disconnected};
+  event.in_error = is_in_error();
   // Outstanding work completes in error only once the queue pair is in the error state.
   disconnect();
-  tell(EventType::disconnected);
+  if (handler_ != nullptr) handler_->on_event(*this, event);
 }
 
 void RdmacmConnection::handle(const RdmacmEvent& event) {

@@ -211,13 +211,17 @@ TEST_F(AttackerTest, HasNothingLeftWhenItsSessionIsEnded) {
 }
 
 TEST_F(AttackerTest, ShowsInTheLog) {
+  bool is_iwarp = false;
   {
     const auto secret = victim("secret");
-    attack("mine", Access::read_write).try_write(secret.chunk(0));
+    auto attacker = attack("mine", Access::read_write);
+    attacker.try_write(secret.chunk(0));
+    is_iwarp = attacker.connect()->is_iwarp();
   }
   target_.terminate();
   EXPECT_EQ(target_.wait(), 0);
-  EXPECT_NE(target_.log().find("reached for memory that it may not"), std::string::npos);
+  if (is_iwarp) GTEST_SKIP() << "soft-iWARP does not tell a refusal from a disconnection";
+  EXPECT_NE(target_.log().find("put its I/O queue in error"), std::string::npos);
 }
 
 TEST_F(AttackerTest, IsNotSeenInWhoBehaves) {
@@ -229,7 +233,7 @@ TEST_F(AttackerTest, IsNotSeenInWhoBehaves) {
   ++score_.attempts;  // of none
   target_.terminate();
   EXPECT_EQ(target_.wait(), 0);
-  EXPECT_EQ(target_.log().find("reached for memory that it may not"), std::string::npos);
+  EXPECT_EQ(target_.log().find("put its I/O queue in error"), std::string::npos);
 }
 
 }  // namespace
