@@ -20,8 +20,9 @@ bool equal_in_constant_time(const Bytes& a, const Bytes& b) noexcept {
 }  // namespace
 
 Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Attach& request,
-                       const Limits& limits, std::shared_ptr<StoreUse> use)
-    : offer_(&offer), use_(std::move(use)) {
+                       const Limits& limits, std::shared_ptr<StoreUse> use,
+                       std::shared_ptr<LeaseHold> lease)
+    : offer_(&offer), use_(std::move(use)), lease_(std::move(lease)) {
   reply_.info = offer.info;
   reply_.attachment = id;
   reply_.token = random_bytes<protocol::Token>();
@@ -32,12 +33,17 @@ Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Att
   reply_.max_io = std::clamp<std::uint32_t>(request.max_io, kSectorSize, limits.max_io);
   reply_.epoch = offer.epoch;
   reply_.generation = offer.identity->generation();
+  if (lease_ != nullptr) reply_.lease = lease_->number();
   reply_.table = grant().table;
   reply_.origin = offer.origin;
   if (offer.info.kind == protocol::ExportKind::file) {
     reply_.depth = use_->layout().count;
     reply_.max_io = use_->layout().max_io;
   }
+}
+
+Attachment::~Attachment() {
+  if (lease_) lease_->leave();
 }
 
 bool Attachment::proves(const protocol::QueueRequest& request) const noexcept {
@@ -57,16 +63,20 @@ std::optional<protocol::QueueRefusal> Attachment::admit(const protocol::QueueReq
     return QueueRefusal{Status::limit, fmt::format("queue {} was not granted: there are {}",
                                                    request.queue, reply_.queues)};
   }
-  if (request.epoch != reply_.epoch) {
-    return QueueRefusal{Status::stale, fmt::format("epoch {} is not the current one, {}",
-                                                   request.epoch, reply_.epoch)};
+  const std::uint32_t last = epochs_[request.queue];
+  if (request.epoch < reply_.epoch || request.epoch <= last) {
+    return QueueRefusal{
+        Status::stale, fmt::format("epoch {} is over: the next is {} or a later one", request.epoch,
+                                   last == 0 ? reply_.epoch : last + 1)};
   }
-  if (connected_[request.queue]) {
-    return QueueRefusal{Status::stale,
-                        fmt::format("queue {} is connected already in this epoch", request.queue)};
-  }
-  connected_.set(request.queue);
+  epochs_[request.queue] = request.epoch;
   return std::nullopt;
+}
+
+void Attachment::withdraw(const protocol::QueueRequest& request) noexcept {
+  if (request.queue < epochs_.size() && epochs_[request.queue] == request.epoch) {
+    --epochs_[request.queue];
+  }
 }
 
 }  // namespace rdmablk::target

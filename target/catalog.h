@@ -13,6 +13,7 @@ namespace rdmablk::target {
 
 class ExportIdentity;
 class FileStore;
+class Lease;
 class ResidentStore;
 
 /// What one kind of access to an export needs: where its chunk table lies, and the protection
@@ -26,6 +27,7 @@ struct Grant {
 struct Offer {
   protocol::ExportInfo info;
   ExportIdentity* identity = nullptr;  ///< never null in a catalog; owned by the export
+  Lease* lease = nullptr;              ///< of an export with one writer at a time; owned by it
   std::uint32_t epoch = 1;
   Grant read_only;
   std::optional<Grant> read_write;  ///< nothing when the export is read-only

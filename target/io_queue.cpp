@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/verbs/context.h"
+#include "target/fencing.h"
 
 namespace rdmablk::target {
 namespace {
@@ -23,16 +24,23 @@ std::string describe_loss(const cm::Connection& connection, const cm::Event& eve
 }  // namespace
 
 void IoQueue::close(std::function<void()> closed) {
+  owner_ = nullptr;
   closed_ = std::move(closed);
+  if (!fencing().drains_files) lease_.reset();
   begin_close();
 }
 
+void IoQueue::abandon_owner() {
+  owner_ = nullptr;
+  lease_.reset();
+}
+
 void IoQueue::tell_over(const std::string& reason) {
-  if (!closed_) owner_.on_queue_over(*this, reason);
+  if (owner_ != nullptr) owner_->on_queue_over(*this, reason);
 }
 
 void IoQueue::tell_violation(const std::string& reason) {
-  if (!closed_) owner_.on_queue_violation(*this, reason);
+  if (owner_ != nullptr) owner_->on_queue_violation(*this, reason);
 }
 
 void IoQueue::on_event(cm::Connection& connection, const cm::Event& event) {
@@ -44,8 +52,10 @@ void IoQueue::on_event(cm::Connection& connection, const cm::Event& event) {
     case cm::EventType::failed:
     case cm::EventType::rejected:
       return tell_over("its connection was not completed");
-    case cm::EventType::resolved:
     case cm::EventType::established:
+      established_ = true;
+      return;
+    case cm::EventType::resolved:
       return;
   }
 }

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
-#include "target/export_identity.h"
-#include "target/store_grant.h"
+#include <utility>
 
 namespace rdmablk::target {
 namespace {
@@ -19,26 +16,25 @@ using protocol::Status;
 /// The tag of the one notice that may be unacknowledged.
 constexpr std::uint64_t kEventTag = 1;
 
-Step answer(const Message& message, Outgoing::Payload payload, Status status = Status::ok) {
-  Step step;
-  step.send =
-      Outgoing{Header{message.header.type, true, status, message.header.tag}, std::move(payload)};
-  return step;
+Step answer(const Message& message, Outgoing::Payload payload) {
+  return target::answer(message.header.type, message.header.tag, std::move(payload));
 }
 
 Step refuse(const Message& message, Status status, std::string reason) {
-  return answer(message, Reason{std::move(reason)}, status);
-}
-
-bool is_zero(const protocol::Generation& generation) {
-  return generation == protocol::Generation{};
+  return target::refuse(message.header.type, message.header.tag, status, std::move(reason));
 }
 
 }  // namespace
 
 SessionProtocol::SessionProtocol(std::uint32_t id, const protocol::InstanceId& target,
-                                 const Catalog& catalog, const Limits& limits)
-    : id_(id), target_(target), catalog_(catalog), limits_(limits) {}
+                                 const Catalog& catalog, const Limits& limits, std::string address,
+                                 ClientBudgets* budgets)
+    : id_(id),
+      target_(target),
+      catalog_(catalog),
+      limits_(limits),
+      peer_{std::move(address), {}, {}},
+      attachments_(id, limits, peer_, budgets) {}
 
 Step SessionProtocol::handle(const Message& message) {
   if (state_ == State::over) return {};
@@ -48,6 +44,7 @@ Step SessionProtocol::handle(const Message& message) {
   if (is_hello != awaits_hello()) {
     return malformed(is_hello ? "HELLO may come only once" : "HELLO must come first");
   }
+  if (state_ == State::joining) return malformed("a request came before the target's greeting");
   return request(message);
 }
 
@@ -86,15 +83,41 @@ Step SessionProtocol::hello(const Message& message) {
     state_ = State::over;
     return step;
   }
-  state_ = State::ready;
+  peer_.instance = request->instance;
   protocol::HelloReply reply;
   reply.target = target_;
   reply.version = protocol::kVersion;
   reply.credits = protocol::kAdminCredits;
   reply.session = id_;
+  reply.keepalive_ms = static_cast<std::uint32_t>(limits_.keepalive.count());
   reply.max_message = protocol::kMaxMessage;
-  Step step = answer(message, reply);
+  return begin_joining(*answer(message, reply).send);
+}
+
+/// Who it is is known. @param greeting what tells the initiator that it is in.
+Step SessionProtocol::begin_joining(Outgoing greeting) {
+  state_ = State::joining;
+  greeting_ = std::move(greeting);
+  Step step;
+  step.joins = true;
+  return step;
+}
+
+Step SessionProtocol::join() {
+  if (state_ != State::joining) return {};
+  state_ = State::ready;
+  Step step;
+  step.send = std::exchange(greeting_, std::nullopt);
   step.greeted = true;
+  return step;
+}
+
+Step SessionProtocol::refuse_join(Status status, const std::string& reason) {
+  if (state_ != State::joining) return {};
+  state_ = State::over;
+  const Header& header = greeting_->header;
+  Step step = target::refuse(header.type, header.tag, status, reason);
+  step.over = reason;
   return step;
 }
 
@@ -115,7 +138,7 @@ std::optional<Step> SessionProtocol::refuse_attach(const Message& message,
                   fmt::format("there is no export '{}'; those there are: {}", request.name,
                               catalog_.names()));
   }
-  if (request.flags != 0) {
+  if ((request.flags & ~protocol::Attach::kTakeOver) != 0) {
     return refuse(message, Status::not_supported,
                   fmt::format("this target knows no flags {:#x} of ATTACH", request.flags));
   }
@@ -124,46 +147,32 @@ std::optional<Step> SessionProtocol::refuse_attach(const Message& message,
         message, Status::read_only,
         fmt::format("export '{}' is read-only: attach it for reading (mount -o ro)", request.name));
   }
-  if (!is_zero(request.generation) && request.generation != offer->identity->generation()) {
-    return refuse(message, Status::stale,
-                  fmt::format("the content of export '{}' is not what it was", request.name));
-  }
-  if (attachments_.size() >= limits_.attachments ||
-      last_attachment_ == std::numeric_limits<std::uint32_t>::max()) {
-    return refuse(
-        message, Status::limit,
-        fmt::format("this session has {} attachments, no more are possible", attachments_.size()));
-  }
   return std::nullopt;
 }
 
 Step SessionProtocol::attach(const Message& message) {
-  auto request = protocol::Attach::decode(message.payload);
+  const auto request = protocol::Attach::decode(message.payload);
   if (!request) return malformed("ATTACH is malformed");
+  if (request->lease != 0 && (request->flags & protocol::Attach::kTakeOver) != 0) {
+    return malformed("ATTACH both comes back with a lease and takes one over");
+  }
   const Offer* const offer = catalog_.find(request->name);
   if (auto refusal = refuse_attach(message, *request, offer)) return std::move(*refusal);
-  std::shared_ptr<StoreUse> use;
-  if (offer->is_served(request->access)) {
-    use = grant_store(*offer, *request, limits_);
-    if (!use) {
-      return refuse(message, Status::limit,
-                    "the target's memory for I/O queues of file exports is used up; its "
-                    "administrator may raise --slot-memory");
-    }
-  }
-  const std::uint64_t id = (std::uint64_t{id_} << 32U) | ++last_attachment_;
-  const Attachment& made =
-      attachments_.emplace(id, Attachment(id, *offer, *request, limits_, std::move(use)))
-          .first->second;
-  Step step = answer(message, made.reply());
-  step.attached = &made;
-  return step;
+  return attachments_.attach(message.header.tag, *request, *offer);
+}
+
+Step SessionProtocol::retry_attach(std::uint64_t ticket) {
+  return state_ == State::ready ? attachments_.retry(ticket) : give_up_attach(ticket);
+}
+
+Step SessionProtocol::give_up_attach(std::uint64_t ticket) {
+  return is_open() ? attachments_.give_up(ticket) : Step{};
 }
 
 Step SessionProtocol::detach(const Message& message) {
   const auto request = protocol::Detach::decode(message.payload);
   if (!request) return malformed("DETACH is malformed");
-  if (attachments_.erase(request->attachment) == 0) {
+  if (!attachments_.end(request->attachment)) {
     return refuse(message, Status::no_attachment,
                   fmt::format("this session has no attachment {:#x}", request->attachment));
   }
@@ -218,17 +227,10 @@ std::variant<const Attachment*, protocol::QueueRefusal> SessionProtocol::admit(
   if (state_ == State::leaving) {
     return QueueRefusal{Status::shutting_down, "the target is about to end"};
   }
-  const auto found = attachments_.find(request.attachment);
-  if (state_ != State::ready || found == attachments_.end()) {
+  if (state_ != State::ready) {
     return QueueRefusal{Status::no_attachment, "there is no such attachment"};
   }
-  if (auto refusal = found->second.admit(request)) return std::move(*refusal);
-  return &found->second;
-}
-
-void SessionProtocol::release(std::uint64_t attachment, std::uint16_t queue) noexcept {
-  const auto found = attachments_.find(attachment);
-  if (found != attachments_.end()) found->second.release(queue);
+  return attachments_.admit(request);
 }
 
 }  // namespace rdmablk::target

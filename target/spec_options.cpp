@@ -50,10 +50,10 @@ DirectIo parse_direct(std::string_view text, std::string_view name) {
 
 constexpr std::string_view known_options(protocol::ExportKind kind) {
   if (kind == protocol::ExportKind::memory) {
-    return "a memory export takes huge=2M|1G, readonly and chunk=SIZE";
+    return "a memory export takes huge=2M|1G, readonly, shared and chunk=SIZE";
   }
-  return "a file export takes size=SIZE, sparse, direct=auto|on|off, readonly and resident, a "
-         "resident one also huge=2M|1G and chunk=SIZE";
+  return "a file export takes size=SIZE, sparse, direct=auto|on|off, readonly, shared and "
+         "resident, a resident one also huge=2M|1G and chunk=SIZE";
 }
 
 }  // namespace
@@ -90,6 +90,7 @@ void SpecOptions::take(std::string_view text) {
 
 bool SpecOptions::take_flag(std::string_view key) {
   if (key == "readonly") return spec_.read_only = true;
+  if (key == "shared") return spec_.shared = true;
   if (!spec_.has_file()) return false;
   if (key == "sparse") return spec_.sparse = true;
   if (key == "resident") {
@@ -115,6 +116,12 @@ bool SpecOptions::take_value(std::string_view key, std::string_view value) {
 }
 
 void SpecOptions::finish() {
+  if (spec_.shared && spec_.read_only) {
+    throw UsageError(fmt::format(
+        "export '{}' has the options 'shared' and 'readonly': nobody writes to one that "
+        "is read-only, and any number may read it",
+        spec_.name));
+  }
   if (spec_.has_file()) finish_file();
   if (spec_.kind != protocol::ExportKind::file) finish_memory();
 }

@@ -44,9 +44,10 @@ std::string target_program() {
 
 }  // namespace
 
-TargetProcess::TargetProcess(const std::vector<std::string>& arguments) {
-  std::vector<std::string> command{target_program(), "--insecure", "--log-level",
-                                   "debug",          "--listen",   test_address() + ":0"};
+TargetProcess::TargetProcess(const std::vector<std::string>& arguments, std::uint16_t port) {
+  std::vector<std::string> command{target_program(), "--insecure",
+                                   "--log-level",    "debug",
+                                   "--listen",       test_address() + ":" + std::to_string(port)};
   command.insert(command.end(), arguments.begin(), arguments.end());
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw SystemError("make a pipe", errno);
@@ -93,6 +94,17 @@ bool TargetProcess::read_log() {
 void TargetProcess::limit_file_size(std::uint64_t size) const {
   const rlimit limit{size, RLIM_INFINITY};
   EXPECT_EQ(::prlimit(pid_, RLIMIT_FSIZE, &limit, nullptr), 0);
+}
+
+std::string TargetProcess::counts() {
+  const std::size_t known = log_.size();
+  ::kill(pid_, SIGUSR1);
+  for (;;) {
+    const auto start = log_.find("counts: ", known);
+    const auto end = start == std::string::npos ? start : log_.find('\n', start);
+    if (end != std::string::npos) return log_.substr(start, end - start);
+    if (!read_log()) return "(the target has ended)";
+  }
 }
 
 void TargetProcess::terminate() const {

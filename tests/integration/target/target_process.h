@@ -17,7 +17,8 @@ class TargetProcess {
  public:
   /// Starts it and waits until it listens. Throws Error, with its log, when it ends instead.
   /// @param arguments --export and the like; --listen and --insecure are added.
-  explicit TargetProcess(const std::vector<std::string>& arguments);
+  /// @param port zero: any that is free.
+  explicit TargetProcess(const std::vector<std::string>& arguments, std::uint16_t port = 0);
   ~TargetProcess();
   TargetProcess(const TargetProcess&) = delete;
   TargetProcess& operator=(const TargetProcess&) = delete;
@@ -32,6 +33,9 @@ class TargetProcess {
 
   /// Lets it write to no file behind a size from now on.
   void limit_file_size(std::uint64_t size) const;
+
+  /// Asks it for its counts (SIGUSR1). @return that line of its log, from "counts:" on.
+  std::string counts();
 
   /// Sends SIGTERM.
   void terminate() const;
