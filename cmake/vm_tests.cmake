@@ -2,17 +2,17 @@
 # scripts/vm starts.
 
 # rdmablk_add_vm_test(NAME name COMMAND command [argument...]
-#                     [DEVICE rxe|siw] [TIMEOUT seconds] [LABELS label...])
+#                     [DEVICE rxe|siw] [HOSTS 1|2] [TIMEOUT seconds] [LABELS label...])
 #
 # Registers the test `name`: `command` (a target's name or a program) run by scripts/vm on a guest
-# with soft-RoCE (rxe, the default) or soft-iWARP (siw). TIMEOUT (120) is the guest's; ctest waits
-# a little longer. LABELS is `vm` when not given.
+# with soft-RoCE (rxe, the default) or soft-iWARP (siw); with HOSTS 2 there is another host beside it.
+# TIMEOUT (120) is the guest's; ctest waits a little longer. LABELS is `vm` when not given.
 #
 # Without a kernel (RDMABLK_UML_KERNEL not set) the test counts as skipped, and so it does when the
 # command exits with 77. A kernel that is named and does not work is a failure. Sanitized programs
 # do not start inside the guest: a build with sanitizers has no such tests.
 function(rdmablk_add_vm_test)
-  cmake_parse_arguments(PARSE_ARGV 0 vm "" "NAME;DEVICE;TIMEOUT" "COMMAND;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 0 vm "" "NAME;DEVICE;HOSTS;TIMEOUT" "COMMAND;LABELS")
   if(NOT vm_NAME OR NOT vm_COMMAND OR vm_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "rdmablk_add_vm_test takes NAME and COMMAND, not '${ARGN}'")
   endif()
@@ -21,6 +21,9 @@ function(rdmablk_add_vm_test)
   endif()
   if(NOT vm_DEVICE)
     set(vm_DEVICE rxe)
+  endif()
+  if(NOT vm_HOSTS)
+    set(vm_HOSTS 1)
   endif()
   if(NOT vm_TIMEOUT)
     set(vm_TIMEOUT 120)
@@ -34,9 +37,10 @@ function(rdmablk_add_vm_test)
     set(program $<TARGET_FILE:${program}>)
   endif()
   add_test(NAME ${vm_NAME}
-    COMMAND ${PROJECT_SOURCE_DIR}/tests/vm/run_or_skip --device ${vm_DEVICE} --timeout ${vm_TIMEOUT}
-            -- ${program} ${vm_COMMAND})
+    COMMAND ${PROJECT_SOURCE_DIR}/tests/vm/run_or_skip --device ${vm_DEVICE} --hosts ${vm_HOSTS}
+            --timeout ${vm_TIMEOUT} -- ${program} ${vm_COMMAND})
+  # Each guest wants a processor of its own.
   math(EXPR ctest_timeout "${vm_TIMEOUT} + 30")
   set_tests_properties(${vm_NAME} PROPERTIES
-    LABELS "${vm_LABELS}" TIMEOUT ${ctest_timeout} SKIP_RETURN_CODE 77)
+    LABELS "${vm_LABELS}" TIMEOUT ${ctest_timeout} PROCESSORS ${vm_HOSTS} SKIP_RETURN_CODE 77)
 endfunction()
