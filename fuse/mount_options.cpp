@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/units.h"
 #include "fuse/options.h"
+#include "initiator/recovery_arguments.h"
 
 namespace rdmablk::fuse {
 
@@ -29,7 +30,9 @@ constexpr std::array kIgnored{"_netdev", "async",       "auto",    "atime",   "d
 /// Those that the kernel is told.
 constexpr std::array kPassedOn{"dirsync", "noatime", "nodiratime", "noexec", "sync"};
 
-constexpr std::array kWithValue{"uid", "gid", "mode", "fsname", "workers", "queue_depth", "spin"};
+constexpr std::array kWithValue{"uid",       "gid",         "mode", "fsname",
+                                "workers",   "queue_depth", "spin", "reconnect_delay",
+                                "fail_fast", "give_up"};
 
 template <typename List>
 bool contains(const List& list, std::string_view word) {
@@ -88,6 +91,8 @@ bool set_flag(MountOptions& options, const std::string& name) {
     options.read_only = name == "ro";
   } else if (name == "allow_other") {
     options.allow_other = true;
+  } else if (name == "take_over") {
+    options.take_over = true;
   } else if (contains(kPassedOn, name)) {
     options.kernel_flags += (options.kernel_flags.empty() ? "" : ",") + name;
   } else {
@@ -104,9 +109,10 @@ bool is_for_other_programs(std::string_view name) {
   if (contains(kWithValue, name)) {
     throw UsageError(fmt::format("mount option {} takes a value: {}=...", name, name));
   }
-  throw UsageError(fmt::format(
-      "unknown mount option '{}'; there are ro, rw, allow_other, {}= and those of mount(8)", name,
-      fmt::join(kWithValue, "=, ")));
+  throw UsageError(
+      fmt::format("unknown mount option '{}'; there are ro, rw, allow_other, take_over, {}= and "
+                  "those of mount(8)",
+                  name, fmt::join(kWithValue, "=, ")));
 }
 
 }  // namespace
@@ -127,6 +133,12 @@ void MountOptions::set(const std::string& name, const std::string& value) {
     queue_depth = count(name, value, kMaxDepth);
   } else if (name == "spin") {
     spin = microseconds(name, value);
+  } else if (name == "reconnect_delay") {
+    recovery.reconnect_delay = initiator::read_reconnect_delay("option " + name, value);
+  } else if (name == "fail_fast") {
+    recovery.fail_fast = initiator::read_recovery_limit("option " + name, value);
+  } else if (name == "give_up") {
+    recovery.give_up = initiator::read_recovery_limit("option " + name, value);
   } else if (MountOptions ignored; set_flag(ignored, name)) {
     throw UsageError(fmt::format("mount option {} takes no value, and has '{}'", name, value));
   } else {

@@ -9,6 +9,7 @@
 
 #include "common/uri.h"
 #include "fuse/worker_plan.h"
+#include "initiator/recovery_options.h"
 
 namespace rdmablk::fuse {
 
@@ -24,6 +25,8 @@ struct MountOptions {
   std::optional<unsigned> workers;
   std::optional<unsigned> queue_depth;
   std::optional<std::chrono::microseconds> spin;
+  bool take_over = false;               ///< the right to write, from who has it
+  initiator::RecoveryOptions recovery;  ///< what to do while the target is away
 
   /// Reads one argument of `-o`: options separated by commas ("\," is a comma within a value).
   /// Those of mount(8) and fstab(5) that mean nothing here are accepted. Later ones win. Throws

@@ -17,6 +17,12 @@ void Command::add_json_option() {
   arguments_->add_flag("--json", json_, "print JSON on standard output");
 }
 
+void Command::add_timeout_option() {
+  arguments_->add_option("--timeout", timeout_, "how long all of it may take")
+      ->type_name("SECONDS")
+      ->capture_default_str();
+}
+
 void Command::add_log_level_option() {
   arguments_
       ->add_option("--log-level", log_level_,

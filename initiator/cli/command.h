@@ -1,6 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <string>
+
+#include "initiator/cli/time_limit.h"
 
 namespace CLI {
 class App;
@@ -31,6 +34,11 @@ class Command {
 
   void add_json_option();
 
+  /// For commands that ask a target and are through: how long all of it may take.
+  void add_timeout_option();
+  /// Throws UsageError.
+  std::chrono::milliseconds timeout() const { return read_timeout(timeout_); }
+
   /// For commands that use the initiator library, which logs.
   void add_log_level_option();
 
@@ -40,6 +48,7 @@ class Command {
  private:
   CLI::App* arguments_;  // owned by the parent
   bool json_ = false;
+  std::string timeout_ = "5";
   std::string log_level_ = "warning";
 };
 
