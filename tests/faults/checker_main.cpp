@@ -41,11 +41,12 @@ std::uint64_t total(const SharedHistory& history, std::atomic<std::uint64_t> Lan
 /// Prints what was done and found. @return the exit status.
 int report(const SharedHistory& history, const HistoryVerifier& verifier) {
   fmt::print(
-      "operations {}, failed {}, words read {}, queues recovered {}, sessions {}, writers killed "
+      "operations {}, failed {}, words read {}, queues recovered {}, sessions {}, reconnects {}, "
+      "writers killed "
       "{}\n",
       total(history, &Lane::operations), total(history, &Lane::failures),
       verifier.checker().reads(), total(history, &Lane::recoveries),
-      total(history, &Lane::sessions), verifier.deaths());
+      total(history, &Lane::sessions), total(history, &Lane::reconnects), verifier.deaths());
   std::fflush(stdout);
   const auto& violation = verifier.checker().violation();
   if (!violation) return kExitDone;
@@ -123,6 +124,11 @@ int run_and_verify(Arguments arguments) {
   return report(history, verifier);
 }
 
+int show_status(const Arguments& arguments) {
+  fmt::print("{}\n", total(SharedHistory::open(arguments.history), &Lane::operations));
+  return kExitDone;
+}
+
 int run_in_shared_history(const Arguments& arguments) {
   run_workload(arguments, SharedHistory::open(arguments.history));
   return kExitDone;
@@ -161,8 +167,15 @@ CLI::App* add_run(CLI::App& app, Arguments& arguments) {
                   "milliseconds that a queue may fail before a new session is begun (0)");
   run->add_option("--give-up", checker.give_up,
                   "fail after so many seconds without a session (60)");
+  run->add_option("--reconnect-delay", checker.recovery.reconnect_delay,
+                  "milliseconds between attempts to connect a lost queue, at most (2000)");
+  run->add_option("--fail-fast", checker.recovery.fail_fast,
+                  "milliseconds after which requests fail while a queue is lost (they wait)");
+  run->add_flag("--take-over", checker.take_over, "take the lease over from whoever holds it");
   run->add_flag("--fenced", checker.fenced,
                 "a new session fences what an earlier one has left behind");
+  run->add_flag("--abandon", checker.abandon,
+                "leave sessions that are given up as they are, as when a link is lost");
   run->add_flag("--clear", arguments.clear, "with --history: make the blocks zero first");
   run->add_flag("--verbose", arguments.verbose, "show what the library logs of each failure");
   add_shape(*run, arguments);
@@ -179,6 +192,12 @@ CLI::App* add_verify(CLI::App& app, Arguments& arguments) {
   return verify;
 }
 
+CLI::App* add_status(CLI::App& app, Arguments& arguments) {
+  CLI::App* status = app.add_subcommand("status", "print how many operations a history has");
+  status->add_option("FILE", arguments.history, "the history")->required();
+  return status;
+}
+
 int run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app(
@@ -188,7 +207,8 @@ int run(int argc, char** argv) {
   app.name(kProgram);
   app.require_subcommand(1);
   const CLI::App* run = add_run(app, arguments);
-  add_verify(app, arguments);
+  const CLI::App* verifying = add_verify(app, arguments);
+  add_status(app, arguments);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
@@ -197,7 +217,8 @@ int run(int argc, char** argv) {
     throw UsageError(fmt::format("{}; --help shows how to use it", error.what()));
   }
   arguments.shape.repeated = arguments.repeated ? 1 : 0;
-  if (!run->parsed()) return verify(arguments);
+  if (verifying->parsed()) return verify(arguments);
+  if (!run->parsed()) return show_status(arguments);
   arguments.checker.uri = parse_uri(arguments.uri);
   if (!arguments.verbose) spdlog::set_level(spdlog::level::off);
   return arguments.history.empty() ? run_and_verify(arguments) : run_in_shared_history(arguments);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/uri.h"
+#include "initiator/recovery_options.h"
 #include "tests/faults/shared_history.h"
 
 namespace rdmablk::faults {
@@ -25,6 +26,10 @@ struct CheckerOptions {
   std::chrono::seconds give_up{60};
   /// A new session fences what earlier ones of this lane have left behind.
   bool fenced = false;
+  initiator::RecoveryOptions recovery;
+  bool take_over = false;  ///< the lease, from whoever holds it
+  /// A session that is given up is not told to the target before the end, as when a link is lost.
+  bool abandon = false;
 };
 
 }  // namespace rdmablk::faults

@@ -8,7 +8,6 @@
 
 #include "common/error.h"
 #include "initiator/cli/session_watch.h"
-#include "initiator/remote_image.h"
 
 namespace rdmablk::faults {
 namespace {
@@ -37,16 +36,20 @@ CheckerRun::CheckerRun(const SharedHistory& history, CheckerOptions options)
     if (lane == nullptr) {
       throw Error(fmt::format("the history has no free lane for {} threads", options_.threads));
     }
+    if (first_lane_ == nullptr) first_lane_ = lane;
     workers_.push_back(std::make_unique<CheckerWorker>(history_, *lane, options_, progress_));
   }
 }
 
 CheckerRun::Attached CheckerRun::attach(unsigned queues, unsigned depth) const {
   Attached attached;
-  attached.session = initiator::Session::connect(options_.uri.target);
+  initiator::SessionOptions session;
+  session.recovery = options_.recovery;
+  attached.session = initiator::Session::connect(options_.uri.target, session);
   initiator::AttachOptions attach;
   attach.queues = queues;
   attach.depth = depth;
+  attach.take_over = options_.take_over;
   attached.image = attached.session->attach(options_.uri.export_name, attach);
   const Shape& shape = history_.shape();
   if (shape.offset + shape.words() * sizeof(Tag) > attached.image->info().size) {
@@ -91,13 +94,17 @@ void CheckerRun::work_in_one_session() {
       for (const auto& worker : workers) worker->detach();
     }
   };
-  const Attached attached = attach(options_.threads, options_.depth);
+  Attached attached = attach(options_.threads, options_.depth);
   const Detach detach{workers_};
   for (const auto& worker : workers_) worker->attach(*attached.image);
   progress_.renew = false;
-  const cli::SessionWatch watch(*attached.session);
-  std::vector<std::jthread> threads;
-  for (const auto& worker : workers_) threads.emplace_back([raw = worker.get()] { raw->run(); });
+  {
+    const cli::SessionWatch watch(*attached.session);
+    std::vector<std::jthread> threads;
+    for (const auto& worker : workers_) threads.emplace_back([raw = worker.get()] { raw->run(); });
+  }
+  first_lane_->reconnects += attached.session->state().reconnects;
+  if (options_.abandon) abandoned_.push_back(std::move(attached));
 }
 
 }  // namespace rdmablk::faults

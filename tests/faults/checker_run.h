@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "initiator/remote_image.h"
 #include "initiator/session.h"
 #include "tests/faults/checker_options.h"
 #include "tests/faults/checker_worker.h"
@@ -30,7 +31,7 @@ class CheckerRun {
 
   struct Attached {
     std::unique_ptr<initiator::Session> session;
-    std::unique_ptr<initiator::RemoteImage> image;
+    std::unique_ptr<initiator::RemoteImage> image;  // goes before its session
   };
   Attached attach(unsigned queues, unsigned depth) const;
   void work_in_one_session();
@@ -39,6 +40,8 @@ class CheckerRun {
   const SharedHistory& history_;
   const CheckerOptions options_;
   CheckerProgress progress_;
+  Lane* first_lane_ = nullptr;
+  std::vector<Attached> abandoned_;
   std::vector<std::unique_ptr<CheckerWorker>> workers_;
 };
 

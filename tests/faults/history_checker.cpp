@@ -8,7 +8,8 @@
 namespace rdmablk::faults {
 namespace {
 
-constexpr std::size_t kEventsKept = 60;
+constexpr std::size_t kEventsKept = 500;
+constexpr std::size_t kEventsShown = 25;  // besides those of the values in question
 constexpr std::size_t kForgottenKept = 1000;
 
 template <typename Element>
@@ -206,8 +207,11 @@ void HistoryChecker::forget(Word& word, Time horizon) {
 
 void HistoryChecker::report(Breach breach, const Word& word, std::string why) {
   const auto index = static_cast<std::size_t>(&word - words_.data());
-  std::string text = fmt::format("word {}: {}; its last operations:\n", index, why);
-  for (const Event& event : word.events) {
+  std::string text = fmt::format("word {}: {}; its operations as they were told:\n", index, why);
+  for (std::size_t i = 0; i < word.events.size(); ++i) {
+    const Event& event = word.events[i];
+    const bool in_question = why.find(describe_tag(event.tag) + " ") != std::string::npos;
+    if (!in_question && i + kEventsShown < word.events.size()) continue;
     text += fmt::format("  {:<20} {:<24}", event.what, describe_tag(event.tag));
     if (event.start != kNever) text += fmt::format(" from {}", moment(event.start));
     if (event.end != kNever) text += fmt::format(" until {}", moment(event.end));

@@ -39,7 +39,7 @@ enum class Breach : std::uint8_t {
 struct Violation {
   Breach breach = Breach::invented;
   std::size_t word = 0;
-  std::string text;  ///< What is wrong, and the last operations on the word, one a line.
+  std::string text;  ///< What is wrong, and operations on the word, one a line.
 };
 
 /// Decides whether what was read from words of memory can be explained by what was written to them.

@@ -43,6 +43,7 @@ struct Lane {
   std::atomic<std::uint64_t> failures;
   std::atomic<std::uint64_t> recoveries;  ///< Queues that worked again after failures.
   std::atomic<std::uint64_t> sessions;
+  std::atomic<std::uint64_t> reconnects;  ///< Within sessions that have ended, of its process.
   alignas(64) std::atomic<std::uint64_t> told;
   alignas(64) std::atomic<std::uint64_t> taken;
   Record records[kRecords];
