@@ -16,6 +16,18 @@
 namespace rdmablk::fuzz {
 namespace {
 
+/// What is shown to people is written in the form that is read.
+template <typename Parse>
+auto read_again(Parse parse, const std::string& shown) {
+  try {
+    return parse(shown);
+  } catch (const UsageError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    require(false, "what is shown can be read");
+    throw;
+  }
+}
+
 void check_size(std::string_view text) {
   const auto size = parse_size(text);
   if (!size) return;
@@ -30,12 +42,13 @@ void check_uri(std::string_view text) {
   const Uri uri = parse_uri(text);
   require(is_export_name(uri.export_name) && !uri.target.host.empty() && uri.target.port != 0,
           "a URI names a host, a port and an export");
-  require(parse_uri(uri.text()) == uri, "a URI that is shown can be read");
+  require(read_again(parse_uri, uri.text()) == uri, "a URI that is shown says the same");
 }
 
 void check_host(std::string_view text) {
   const HostPort target = parse_host_port(text);
-  require(parse_host_port(target.text()) == target, "an address that is shown can be read");
+  require(read_again(parse_host_port, target.text()) == target,
+          "an address that is shown says the same");
 }
 
 void check_listen(std::string_view text) {
