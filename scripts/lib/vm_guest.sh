@@ -130,7 +130,8 @@ serve_peer() { enter_environment perl "$share_point/vm_peer" serve "$orders_netw
 serve_until_end() {
   # Host 1 switches itself off when the time is over; tell before that.
   list_processes_after $((timeout - 1)) &
-  serve_peer >/dev/console 2>&1
+  (serve_peer >/dev/console 2>&1)
+  give_up
 }
 
 # Runs the command with its own session. Its output takes a pipe, as it does on the host, and goes

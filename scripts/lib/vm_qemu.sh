@@ -40,7 +40,7 @@ find_kernel() {
 
 # Gets Debian's kernel as a package, and keeps what is needed of it.
 fetch_kernel() {
-  local work package pattern
+  local package pattern
   local -a patterns=('./boot/vmlinuz-*')
   package=$(apt-cache depends linux-image-amd64 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*-amd64\)$/\1/p' | head -n 1)
   [[ -n $package ]] || die "apt knows no package linux-image-amd64; run: apt-get update"
@@ -51,6 +51,7 @@ fetch_kernel() {
   patterns+=('./lib/modules/*/modules.*')
   rm -rf "$kernel_cache"/partial.*
   work=$(mktemp --directory "$kernel_cache/partial.XXXXXX")
+  trap 'rm -rf "$work"' EXIT
   (cd "$work" && apt-get --quiet=2 --option Acquire::Retries=3 --option APT::Sandbox::User= download "$package" >&2) ||
     die "$package cannot be fetched (to try again with fresh lists: apt-get update); --kernel qemu needs it once"
   mkdir "$work/kernel"
@@ -60,6 +61,7 @@ fetch_kernel() {
   depmod --basedir "$work/kernel" "${package#linux-image-}" || die "depmod failed for $package"
   mv "$work/kernel" "$kernel_cache/$package"
   rm -rf "$work"
+  trap - EXIT
 }
 
 # make_initial_files DIRECTORY VERSION: the file system that the kernel starts on, as initrd.

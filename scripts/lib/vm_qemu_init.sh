@@ -1,4 +1,5 @@
 #!/bin/busybox sh
+# shellcheck shell=dash
 # Process 1 of a guest in QEMU at first: mounts the host's files under an overlay in memory, and goes on
 # with vm_guest.sh there.
 export PATH=/bin
