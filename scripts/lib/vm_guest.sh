@@ -52,7 +52,7 @@ finish_root() {
   ln -sfT /proc/self/fd /dev/fd
   ln -sfT /proc/self/mounts /etc/mtab
   chmod 666 /dev/fuse /dev/infiniband/* 2>/dev/null || true
-  mount --bind "$share_point/cpuinfo" /proc/cpuinfo # perftest looks for a frequency
+  [[ $kernel != uml ]] || mount --bind "$share_point/cpuinfo" /proc/cpuinfo # perftest looks for a frequency
   if [[ -n $share ]]; then
     mount_share
   fi
@@ -144,8 +144,7 @@ run_command() {
     stty -F "$out" raw
     stty -F "$err" raw
   else
-    out=/dev/vport0p1 err=/dev/vport0p2
-    wait_for_files "$out" "$err"
+    out=$(await_port out) err=$(await_port err)
   fi
   mkfifo /run/stdout /run/stderr
   cat /run/stdout >"$out" &
@@ -159,12 +158,14 @@ run_command() {
   wait "${writers[@]}"
 }
 
-# wait_for_files FILE...: that a driver makes.
-wait_for_files() {
-  local file
-  for file in "$@"; do
-    until [[ -e $file ]]; do sleep 0.05; done
+# await_port NAME: prints the path of a port to the host, once the driver has made it.
+await_port() {
+  local name_file
+  until name_file=$(grep --line-regexp --files-with-matches "$1" /sys/class/virtio-ports/*/name 2>/dev/null); do
+    sleep 0.05
   done
+  name_file=${name_file%/name}
+  echo "/dev/${name_file##*/}"
 }
 
 # When the time is over, says on the console what hangs.

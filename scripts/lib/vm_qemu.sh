@@ -10,11 +10,11 @@ readonly module_directories=(arch crypto fs lib net drivers/block drivers/char d
   drivers/infiniband/sw drivers/md drivers/net/veth.ko drivers/virtio)
 
 check_kernel() {
-  local program
+  local tool
   [[ $device == rxe ]] || usage_error "Debian's kernel has no soft-iWARP: --kernel qemu takes --device rxe only"
   ((hosts == 1)) || usage_error "--hosts 2 takes --kernel uml"
-  for program in qemu-system-x86_64 busybox cpio; do
-    type -P "$program" >/dev/null || die "$program is not installed; run: scripts/install-dependencies --vm"
+  for tool in qemu-system-x86_64 busybox cpio; do
+    type -P "$tool" >/dev/null || die "$tool is not installed; run: scripts/install-dependencies --vm"
   done
   ! ldd "$(type -P busybox)" >/dev/null 2>&1 ||
     die "$(type -P busybox) is not linked statically; run: scripts/install-dependencies --vm"
@@ -95,8 +95,8 @@ start_kernel() {
     -kernel "$kernel_directory/boot/vmlinuz-$version" -initrd "$directory/initrd" \
     -append "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable" \
     -serial "file:$directory/console" "${shares[@]}" -device virtio-rng-pci -device virtio-serial-pci \
-    -chardev "file,id=out,path=/dev/fd/3" -device virtserialport,chardev=out,nr=1 \
-    -chardev "file,id=err,path=/dev/fd/4" -device virtserialport,chardev=err,nr=2 \
+    -chardev "file,id=out,path=/dev/fd/3" -device virtserialport,chardev=out,name=out \
+    -chardev "file,id=err,path=/dev/fd/4" -device virtserialport,chardev=err,name=err \
     </dev/null >>"$directory/console" 2>&1 &
 }
 
