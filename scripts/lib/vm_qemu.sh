@@ -38,11 +38,21 @@ find_kernel() {
   [[ -n $kernel_directory ]]
 }
 
+# Prints the name of the package with the newest kernel that apt knows of, if any.
+kernel_package() {
+  apt-cache depends linux-image-amd64 2>/dev/null |
+    sed -n '/^ *Depends: \(linux-image-[0-9].*-amd64\)$/{s//\1/p;q}'
+}
+
 # Gets Debian's kernel as a package, and keeps what is needed of it.
 fetch_kernel() {
   local package pattern
   local -a patterns=('./boot/vmlinuz-*')
-  package=$(apt-cache depends linux-image-amd64 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[0-9].*-amd64\)$/\1/p' | head -n 1)
+  package=$(kernel_package)
+  if [[ -z $package ]] && ((EUID == 0)); then
+    apt-get update --quiet=2 --option Acquire::Retries=3 >&2 || true
+    package=$(kernel_package)
+  fi
   [[ -n $package ]] || die "apt knows no package linux-image-amd64; run: apt-get update"
   say "fetching Debian's kernel, $package (70 MB, once, into $kernel_cache)"
   for pattern in "${module_directories[@]}"; do

@@ -329,7 +329,7 @@ test_qemu_no_network() {
   mkdir "$TMPDIR/cache"
   XDG_CACHE_HOME=$TMPDIR/cache APT_CONFIG=$TMPDIR/apt.conf
   export XDG_CACHE_HOME APT_CONFIG
-  echo 'Acquire::http::Proxy "http://127.0.0.1:9"; Acquire::Retries "0";' >"$APT_CONFIG"
+  echo 'Acquire::http::Proxy "http://127.0.0.1:9"; Acquire::Retries::Delay "false";' >"$APT_CONFIG"
   run --kernel qemu true
   expect_equal status 1 "$status"
   expect_match message "cannot be fetched|apt knows no package" "$err"

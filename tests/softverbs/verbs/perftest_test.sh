@@ -7,8 +7,8 @@
 # again:
 # - With -R the client connects twice, the second time without knowing whether its server listens again, and
 #   crashes when that is refused: it dies of SIGSEGV or SIGBUS while the server, alive, awaits a connection.
-# - ib_send_lat -e asks for a send queue of one request. When an event tells of a completion that it has taken
-#   already, it finds none and posts the next request all the same, which the queue has no room for.
+# - ib_send_lat -e asks for a send queue of one request and, now and then, posts one that it has no room for.
+#   Adapters round the size up, so it shows on this device only, whose sizes are exact.
 set -euo pipefail
 
 readonly rounds=10
