@@ -28,6 +28,10 @@ class Queue {
   /// @return how many were written to `done`; 0 when there are none now.
   virtual std::size_t poll(std::span<Request*> done) noexcept = 0;
 
+  /// Takes back a request that waits for a lost connection to come back: it will not be posted, nor
+  /// returned by poll(). @return false when it is not waiting; it comes back as any other.
+  virtual bool cancel(Request& /*request*/) noexcept { return false; }
+
   /// Readable when, after arm(), there is something to poll.
   virtual int fd() const noexcept = 0;
 

@@ -81,7 +81,7 @@ void RdmaSession::say_hello() {
     throw Error(fmt::format("cannot {}: it speaks version {} of the protocol, this end version {}",
                             doing, reply.version, protocol::kVersion));
   }
-  if (reply.authentication != 0) {
+  if (reply.authentication != protocol::Authentication::none) {
     throw Error(
         fmt::format("cannot {}: it asks for authentication, which this version lacks", doing));
   }

@@ -27,6 +27,10 @@ class RdmaSession final : public Session {
   void start() override { loop_.start(); }
   void stop() noexcept override { loop_.stop(); }
 
+  void set_recovery(const RecoveryOptions& options) override { recovery_ = options; }
+  RecoveryOptions recovery() const override { return recovery_; }
+  SessionState state() const override { return {}; }
+
   ControlLoop& loop() noexcept { return loop_; }
   ibv_context* device() const noexcept { return admin_->device(); }
 
@@ -54,6 +58,7 @@ class RdmaSession final : public Session {
   std::unique_ptr<AdminLink> admin_;
   std::unique_ptr<verbs::ProtectionDomain> buffers_domain_;
   std::vector<Link*> links_;
+  RecoveryOptions recovery_;
 };
 
 }  // namespace rdmablk::initiator

@@ -8,6 +8,8 @@
 #include "common/protocol/messages.h"
 #include "common/uri.h"
 #include "initiator/image.h"
+#include "initiator/recovery_options.h"
+#include "initiator/session_state.h"
 
 namespace rdmablk::initiator {
 
@@ -16,6 +18,8 @@ class RemoteImage;
 struct SessionOptions {
   /// How long each step of setting up may take: connecting, and every request to the target.
   std::chrono::milliseconds timeout{5000};
+
+  RecoveryOptions recovery;
 };
 
 struct AttachOptions {
@@ -23,6 +27,7 @@ struct AttachOptions {
   unsigned queues = 1;               ///< I/O queues that will be made
   unsigned depth = 32;               ///< of each
   std::uint32_t max_io = 1U << 20U;  ///< bytes of the largest request
+  bool take_over = false;            ///< fence whoever holds the lease, and take it over
 };
 
 /// One initiator on one target. Everything but start() and stop() belongs to the time of setting
@@ -49,6 +54,13 @@ class Session {
   /// Begins to watch the connections. When one is lost, its queues' requests end with EIO, and a
   /// line in the log says why.
   virtual void start() = 0;
+
+  /// Changes what is done while the connection is down. Any thread, at any time.
+  virtual void set_recovery(const RecoveryOptions& options) = 0;
+  virtual RecoveryOptions recovery() const = 0;
+
+  /// How the connection is doing. Any thread, after start().
+  virtual SessionState state() const = 0;
 
   /// Ends the watching; does nothing when it was not started. No queue may be in use.
   virtual void stop() noexcept = 0;

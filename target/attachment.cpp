@@ -7,6 +7,7 @@
 
 #include "common/random.h"
 #include "common/units.h"
+#include "target/export_identity.h"
 
 namespace rdmablk::target {
 namespace {
@@ -30,7 +31,7 @@ Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Att
   reply_.depth = std::clamp<std::uint32_t>(request.depth, 1, limits.depth);
   reply_.max_io = std::clamp<std::uint32_t>(request.max_io, kSectorSize, limits.max_io);
   reply_.epoch = offer.epoch;
-  reply_.generation = offer.generation;
+  reply_.generation = offer.identity->generation();
   reply_.table = grant().table;
   reply_.origin = offer.origin;
   if (offer.info.kind == protocol::ExportKind::file) {

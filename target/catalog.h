@@ -11,6 +11,7 @@
 
 namespace rdmablk::target {
 
+class ExportIdentity;
 class FileStore;
 class ResidentStore;
 
@@ -24,7 +25,7 @@ struct Grant {
 /// An export as it is offered to the sessions of one device.
 struct Offer {
   protocol::ExportInfo info;
-  protocol::Generation generation{};
+  ExportIdentity* identity = nullptr;  ///< never null in a catalog; owned by the export
   std::uint32_t epoch = 1;
   Grant read_only;
   std::optional<Grant> read_write;  ///< nothing when the export is read-only

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "common/random.h"
 #include "common/units.h"
 #include "common/uuid.h"
+#include "target/volatile_identity.h"
 
 namespace rdmablk::target {
 namespace {
@@ -29,8 +29,7 @@ Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
                std::span<ibv_context* const> devices, const Options& options)
     : spec_(spec),
       options_(options),
-      uuid_(make_uuid()),
-      generation_(random_bytes<protocol::Generation>()),
+      identity_(std::make_unique<VolatileIdentity>()),
       store_(std::move(store)) {
   if (spec_.kind == ExportKind::file) return;
   memory_ = std::make_unique<MemoryBacking>(spec_.name, spec_.size, spec_.huge_page);
@@ -50,12 +49,12 @@ Export::Registrations Export::register_with(ibv_context* device) const {
 Offer Export::offer(ibv_context* device) const {
   Offer offer;
   offer.info.name = spec_.name;
-  offer.info.uuid = uuid_;
+  offer.info.uuid = identity_->uuid();
   offer.info.kind = spec_.kind;
   offer.info.read_only = spec_.read_only;
   offer.info.block_size = kBlockSize;
   offer.info.size = spec_.size;
-  offer.generation = generation_;
+  offer.identity = identity_.get();
   if (!spec_.read_only) offer.read_write.emplace();
   if (memory_) add_grants(offer, device);
   if (store_) add_file(offer);
@@ -92,7 +91,7 @@ std::string Export::describe() const {
   }
   const bool is_to_tell = spec_.read_only && !store_;  // a file tells of it itself
   return fmt::format("export '{}': {}{}, uuid {}", spec_.name, what,
-                     is_to_tell ? ", read-only" : "", format_uuid(uuid_));
+                     is_to_tell ? ", read-only" : "", format_uuid(identity_->uuid()));
 }
 
 }  // namespace rdmablk::target

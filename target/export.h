@@ -8,6 +8,7 @@
 
 #include "common/protocol/messages.h"
 #include "target/catalog.h"
+#include "target/export_identity.h"
 #include "target/export_spec.h"
 #include "target/file_store.h"
 #include "target/memory_backing.h"
@@ -55,8 +56,7 @@ class Export {
 
   ExportSpec spec_;
   Options options_;
-  protocol::Uuid uuid_;
-  protocol::Generation generation_;  // of content: random, since nobody can resume a session yet
+  std::unique_ptr<ExportIdentity> identity_;
   std::unique_ptr<FileStore> store_;
   std::unique_ptr<MemoryBacking> memory_;
   std::unique_ptr<ResidentStore> resident_;

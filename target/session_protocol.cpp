@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "target/export_identity.h"
 #include "target/store_grant.h"
 
 namespace rdmablk::target {
@@ -123,7 +124,7 @@ std::optional<Step> SessionProtocol::refuse_attach(const Message& message,
         message, Status::read_only,
         fmt::format("export '{}' is read-only: attach it for reading (mount -o ro)", request.name));
   }
-  if (!is_zero(request.generation) && request.generation != offer->generation) {
+  if (!is_zero(request.generation) && request.generation != offer->identity->generation()) {
     return refuse(message, Status::stale,
                   fmt::format("the content of export '{}' is not what it was", request.name));
   }

@@ -83,6 +83,8 @@ const char* status_text(Status status) {
       return "the target's storage failed";
     case Status::no_space:
       return "the target's storage is full";
+    case Status::fenced:
+      return "the lease was given to another initiator";
   }
   return "unknown status";
 }

@@ -52,9 +52,10 @@ enum class Status : std::uint32_t {
   not_supported = 9,   ///< a type or feature that this end does not have
   shutting_down = 10,  ///< the target is about to end
   internal = 11,       ///< the target failed; its log says how
-  stale = 12,          ///< the generation, lease or epoch is not the current one
+  stale = 12,          ///< the generation or the epoch is not the current one
   io_error = 13,       ///< the target's storage failed (EIO)
   no_space = 14,       ///< the target's storage is full (ENOSPC)
+  fenced = 15,         ///< the lease was given to another since: nothing of it may be written
 };
 
 /// What every message starts with. `docs/protocol.md` has the bytes.

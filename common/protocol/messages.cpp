@@ -12,6 +12,7 @@ constexpr std::uint8_t kExportReadOnly = 1;
 constexpr std::uint8_t kExportDirect = 2;
 constexpr std::uint8_t kExportNeedsFlush = 4;
 constexpr std::uint8_t kExportCanDiscard = 8;
+constexpr std::uint8_t kExportShared = 16;
 
 /// A payload ends where its last field ends: longer ones come from a peer that means something
 /// else.
@@ -52,6 +53,7 @@ std::uint8_t flags_of(const ExportInfo& info) {
   if (info.is_direct) flags |= kExportDirect;
   if (info.needs_flush) flags |= kExportNeedsFlush;
   if (info.can_discard) flags |= kExportCanDiscard;
+  if (info.is_shared) flags |= kExportShared;
   return static_cast<std::uint8_t>(flags);
 }
 
@@ -83,7 +85,7 @@ void HelloReply::encode(WireWriter& writer) const {
   writer.put(std::span<const std::byte>(target));
   writer.put(features);
   writer.put(version);
-  writer.put(authentication);
+  writer.put(static_cast<std::uint16_t>(authentication));
   writer.put(credits);
   writer.pad(2);
   writer.put(session);
@@ -98,14 +100,42 @@ std::optional<HelloReply> HelloReply::decode(std::span<const std::byte> payload)
   reader.get(std::span<std::byte>(reply.target));
   reader.get(reply.features);
   reader.get(reply.version);
-  reader.get(reply.authentication);
+  const bool known =
+      get_enum(reader, reply.authentication, Authentication::none, Authentication::pre_shared_key);
   reader.get(reply.credits);
   reader.skip(2);
   reader.get(reply.session);
   reader.get(reply.keepalive_ms);
   reader.get(reply.max_message);
   reader.get(std::span<std::byte>(reply.nonce));
-  if (reply.credits == 0) return std::nullopt;
+  if (!known || reply.credits == 0) return std::nullopt;
+  return whole(reader, reply);
+}
+
+void Authenticate::encode(WireWriter& writer) const {
+  writer.put_text(client, kNameField);
+  writer.put(std::span<const std::byte>(nonce));
+  writer.put(std::span<const std::byte>(proof));
+}
+
+std::optional<Authenticate> Authenticate::decode(std::span<const std::byte> payload) {
+  WireReader reader(payload);
+  Authenticate request;
+  reader.get_text(request.client, kNameField);
+  reader.get(std::span<std::byte>(request.nonce));
+  reader.get(std::span<std::byte>(request.proof));
+  if (!is_export_name(request.client)) return std::nullopt;
+  return whole(reader, std::move(request));
+}
+
+void AuthenticateReply::encode(WireWriter& writer) const {
+  writer.put(std::span<const std::byte>(proof));
+}
+
+std::optional<AuthenticateReply> AuthenticateReply::decode(std::span<const std::byte> payload) {
+  WireReader reader(payload);
+  AuthenticateReply reply;
+  reader.get(std::span<std::byte>(reply.proof));
   return whole(reader, reply);
 }
 
@@ -129,6 +159,7 @@ bool ExportInfo::decode(WireReader& reader) {
   is_direct = (flags & kExportDirect) != 0;
   needs_flush = (flags & kExportNeedsFlush) != 0;
   can_discard = (flags & kExportCanDiscard) != 0;
+  is_shared = (flags & kExportShared) != 0;
   reader.skip(2);
   reader.get(block_size);
   reader.get(size);

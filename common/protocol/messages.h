@@ -28,29 +28,53 @@ enum class Access : std::uint8_t { read_only = 0, read_write = 1 };
 
 /// The first message of an initiator.
 struct Hello {
-  InstanceId instance{};          ///< random, the same for all sessions of one process
+  InstanceId instance{};          ///< random, the same for a session and those that resume it
   std::uint64_t features = 0;     ///< none are defined yet
   std::uint16_t version_min = 0;  ///< versions of the protocol that it speaks
   std::uint16_t version_max = 0;
-  std::uint64_t resume_session = 0;  ///< reserved: the session to resume
+  std::uint64_t resume_session = 0;  ///< reserved
 
   void encode(WireWriter& writer) const;
   static std::optional<Hello> decode(std::span<const std::byte> payload);
+};
+
+/// What a target asks for between HELLO and everything else.
+enum class Authentication : std::uint16_t {
+  none = 0,
+  pre_shared_key = 1,  ///< AUTHENTICATE, with HMAC-SHA256
 };
 
 struct HelloReply {
   InstanceId target{};
   std::uint64_t features = 0;
   std::uint16_t version = 0;
-  std::uint16_t authentication = 0;  ///< 0 none; others are reserved
-  std::uint16_t credits = 0;         ///< requests that may be unanswered
+  Authentication authentication = Authentication::none;
+  std::uint16_t credits = 0;  ///< requests that may be unanswered
   std::uint64_t session = 0;
-  std::uint32_t keepalive_ms = 0;  ///< 0: none expected
+  std::uint32_t keepalive_ms = 0;  ///< how often to send KEEPALIVE; 0: not at all
   std::uint32_t max_message = 0;   ///< bytes
-  Token nonce{};                   ///< reserved for authentication
+  Token nonce{};                   ///< random, for AUTHENTICATE
 
   void encode(WireWriter& writer) const;
   static std::optional<HelloReply> decode(std::span<const std::byte> payload);
+};
+
+/// An initiator says who it is, and proves that it has the client's key.
+struct Authenticate {
+  std::string client;  ///< its name, of the form of an export's
+  Token nonce{};       ///< random
+  Token proof{};       ///< an HMAC over what was said so far
+
+  void encode(WireWriter& writer) const;
+  static std::optional<Authenticate> decode(std::span<const std::byte> payload);
+};
+
+/// The target proves that it has the client's key, too.
+struct AuthenticateReply {
+  Token proof{};
+
+  void encode(WireWriter& writer) const;
+  static std::optional<AuthenticateReply> decode(std::span<const std::byte> payload);
 };
 
 /// An export as LIST and ATTACH show it.
@@ -62,6 +86,7 @@ struct ExportInfo {
   bool is_direct = false;        ///< its file is read and written past the page cache
   bool needs_flush = false;      ///< a write is on stable storage only when it has been flushed
   bool can_discard = false;      ///< zeroing may give space back
+  bool is_shared = false;        ///< any number of initiators may write to it at a time
   std::uint32_t block_size = 0;  ///< bytes; the alignment that is served best
   std::uint64_t size = 0;        ///< bytes, a multiple of 512
 
@@ -90,14 +115,17 @@ struct ListReply {
 };
 
 struct Attach {
+  /// Flag: fence whoever holds the lease, and take it over.
+  static constexpr std::uint32_t kTakeOver = 1;
+
   std::string name;
   Access access = Access::read_only;
   std::uint16_t queues = 0;  ///< I/O queues that it wants
   std::uint32_t depth = 0;   ///< requests in flight a queue
   std::uint32_t max_io = 0;  ///< bytes of its largest request
-  Generation generation{};   ///< reserved: what it was attached to before; zero: nothing
-  std::uint64_t lease = 0;   ///< reserved: the lease that it held; zero: none
-  std::uint32_t flags = 0;   ///< reserved: take over the lease
+  Generation generation{};   ///< what it was attached to before; zero: nothing, or any will do
+  std::uint64_t lease = 0;   ///< the number of the lease that it held; zero: none
+  std::uint32_t flags = 0;
 
   void encode(WireWriter& writer) const;
   static std::optional<Attach> decode(std::span<const std::byte> payload);
@@ -121,9 +149,9 @@ struct AttachReply {
   std::uint16_t queues = 0;  ///< granted
   std::uint32_t depth = 0;
   std::uint32_t max_io = 0;
-  std::uint32_t epoch = 0;  ///< of its I/O queues
+  std::uint32_t epoch = 0;  ///< that the first connection of each I/O queue has
   Generation generation{};
-  std::uint64_t lease = 0;  ///< reserved: the lease's number; zero: none
+  std::uint64_t lease = 0;  ///< its number; zero: it needs none
   ChunkTable table;         ///< of a kind that is served one-sided
   std::string origin;       ///< for people, as Reason: the name of its file; may be empty
 

@@ -46,7 +46,7 @@ TEST_F(AttachmentTest, TellsWhatWasGranted) {
   EXPECT_EQ(reply.depth, 32U);
   EXPECT_EQ(reply.table.rkey, 22U);
   EXPECT_EQ(reply.epoch, 1U);
-  EXPECT_EQ(reply.generation, offer_.generation);
+  EXPECT_EQ(reply.generation, offer_.identity->generation());
 }
 
 TEST_F(AttachmentTest, ReadOnlyGetsTheReadOnlyTable) {

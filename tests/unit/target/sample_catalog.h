@@ -3,6 +3,7 @@
 #include <string>
 
 #include "target/catalog.h"
+#include "target/volatile_identity.h"
 
 namespace rdmablk::target {
 
@@ -13,7 +14,8 @@ inline Offer sample_offer(const std::string& name, bool read_only = false) {
   offer.info.read_only = read_only;
   offer.info.block_size = 512;
   offer.info.size = 1 << 20;
-  offer.generation.fill(std::byte{7});
+  static VolatileIdentity identity;
+  offer.identity = &identity;
   offer.read_only.table = {0x1000, 11, 1, 1 << 20, 1};
   if (!read_only) offer.read_write = Grant{{0x2000, 22, 1, 1 << 20, 1}, nullptr};
   return offer;

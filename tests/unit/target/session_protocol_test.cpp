@@ -189,7 +189,7 @@ TEST_F(SessionProtocolTest, KeepsReadOnlyExportsReadOnly) {
 TEST_F(SessionProtocolTest, RefusesAnotherGeneration) {
   hello();
   auto known = attach_of("disk", Access::read_write);
-  known.generation = catalog_.find("disk")->generation;
+  known.generation = catalog_.find("disk")->identity->generation();
   EXPECT_NE(request(MessageType::attach, known).attached, nullptr);
   known.generation[3] ^= std::byte{1};
   expect_refused(request(MessageType::attach, known), Status::stale);

@@ -1,0 +1,35 @@
+#include "target/volatile_identity.h"
+
+#include <array>
+#include <bit>
+
+#include "common/random.h"
+#include "common/uuid.h"
+
+namespace rdmablk::target {
+
+VolatileIdentity::VolatileIdentity()
+    : uuid_(make_uuid()),
+      generation_(random_bytes<protocol::Generation>()),
+      last_lease_(first_lease()) {}
+
+protocol::Generation VolatileIdentity::generation() const {
+  const std::scoped_lock lock(mutex_);
+  return generation_;
+}
+
+void VolatileIdentity::mark_lost() noexcept {
+  const std::scoped_lock lock(mutex_);
+  // Cannot fail, and nobody else has the rest of these bytes.
+  for (std::byte& digit : generation_) {
+    digit = static_cast<std::byte>(std::to_integer<unsigned>(digit) + 1);
+    if (digit != std::byte{0}) break;
+  }
+}
+
+std::uint64_t first_lease() {
+  const auto bytes = random_bytes<std::array<std::byte, sizeof(std::uint64_t)>>();
+  return (std::bit_cast<std::uint64_t>(bytes) >> 2U) + 1;  // far from the end of the numbers
+}
+
+}  // namespace rdmablk::target
