@@ -26,6 +26,15 @@ enter_overlay() {
   exec chroot . /bin/bash "$share_point/init" inside
 }
 
+# In QEMU vm_qemu_init.sh has made the root.
+prepare_overlay() {
+  cd /
+  mount_kernel_file_systems
+  mkdir run/lock ".$share_point"
+  mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000 job "$share_point"
+  exec /bin/bash "$share_point/init" inside
+}
+
 mount_kernel_file_systems() {
   mount -t proc proc proc
   mount -t devtmpfs -o mode=755 dev dev
@@ -39,14 +48,29 @@ mount_kernel_file_systems() {
 
 # What is left of the old root goes; device nodes get the links that udev would make.
 finish_root() {
-  umount -l /run/host
+  if [[ $kernel == uml ]]; then umount -l /run/host; else load_modules; fi
   ln -sfT /proc/self/fd /dev/fd
   ln -sfT /proc/self/mounts /etc/mtab
   chmod 666 /dev/fuse /dev/infiniband/* 2>/dev/null || true
-  mount --bind "$share_point/cpuinfo" /proc/cpuinfo # perftest looks for a frequency
+  [[ $kernel != uml ]] || mount --bind "$share_point/cpuinfo" /proc/cpuinfo # perftest looks for a frequency
   if [[ -n $share ]]; then
-    mount -t hostfs -o "$share" hostfs "$share"
+    mount_share
   fi
+}
+
+mount_share() {
+  if [[ $kernel == uml ]]; then
+    mount -t hostfs -o "$share" hostfs "$share"
+  else
+    mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000 share "$share"
+  fi
+}
+
+# The host's modules are of another kernel.
+load_modules() {
+  mkdir --parents /lib/modules
+  mount --bind "$kernel_directory/lib/modules" /lib/modules
+  modprobe --all virtio_console veth rdma_rxe rdma_ucm ib_uverbs fuse loop ext4 sch_netem
 }
 
 # There is nobody to clash with, so an address is good at once.
@@ -106,26 +130,42 @@ serve_peer() { enter_environment perl "$share_point/vm_peer" serve "$orders_netw
 serve_until_end() {
   # Host 1 switches itself off when the time is over; tell before that.
   list_processes_after $((timeout - 1)) &
-  serve_peer >/dev/console 2>&1
+  (serve_peer >/dev/console 2>&1)
+  give_up
 }
 
 # Runs the command with its own session. Its output takes a pipe, as it does on the host, and goes
 # to the host by serial lines.
 run_command() {
   local -a command writers
+  local out=/dev/ttyS0 err=/dev/ttyS1
   mapfile -d '' -t command <"$share_point/command"
-  stty -F /dev/ttyS0 raw
-  stty -F /dev/ttyS1 raw
+  if [[ $kernel == uml ]]; then
+    stty -F "$out" raw
+    stty -F "$err" raw
+  else
+    out=$(await_port out) err=$(await_port err)
+  fi
   mkfifo /run/stdout /run/stderr
-  cat /run/stdout >/dev/ttyS0 &
+  cat /run/stdout >"$out" &
   writers=($!)
-  cat /run/stderr >/dev/ttyS1 &
+  cat /run/stderr >"$err" &
   writers+=($!)
   watch "${writers[@]}" &
   status=0
   (enter_environment "${command[@]}") </dev/null >/run/stdout 2>/run/stderr || status=$?
   kill_leftovers "${writers[@]}"
   wait "${writers[@]}"
+}
+
+# await_port NAME: prints the path of a port to the host, once the driver has made it.
+await_port() {
+  local name_file
+  until name_file=$(grep --line-regexp --files-with-matches "$1" /sys/class/virtio-ports/*/name 2>/dev/null); do
+    sleep 0.05
+  done
+  name_file=${name_file%/name}
+  echo "/dev/${name_file##*/}"
 }
 
 # When the time is over, says on the console what hangs.
@@ -173,10 +213,11 @@ give_up() {
 
 trap give_up EXIT
 if [[ ${1:-} != inside ]]; then
+  [[ $0 != /rdmablk-vm-init ]] || prepare_overlay
   enter_overlay
 fi
 # Assigned by the settings:
-declare device hosts host address peer_address timeout share directory
+declare kernel kernel_directory device hosts host address peer_address timeout share directory
 # shellcheck source=/dev/null
 source "$share_point/settings"
 finish_root

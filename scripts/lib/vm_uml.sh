@@ -16,21 +16,6 @@ check_kernel() {
   kernel_file=$(realpath "$RDMABLK_UML_KERNEL")
 }
 
-# Who starts the kernel, so that all its processes end with this script however that ends: a bash
-# that is told of this script's death and kills the kernel and its process group (the kernel makes
-# one). Where we may have one, a PID namespace makes sure of it. As its first process the kernel
-# could not even abort, so another bash takes that place. Without root there is none: a user
-# namespace would take the meaning of set-user-ID programs from the guest.
-choose_launcher() {
-  local -a namespace=(unshare --pid --fork --kill-child=KILL)
-  launcher=(setpriv --pdeathsig TERM bash -c '
-    trap "kill -KILL -- \$! -\$! 2>/dev/null" EXIT
-    trap exit TERM
-    "$@" &
-    wait "$!"' bash)
-  ! "${namespace[@]}" true 2>/dev/null || launcher+=("${namespace[@]}" bash -c '"$@" & wait "$!"' bash)
-}
-
 # Where the kernel puts the (unlinked) file that is the guest's memory: /dev/shm, if it has room
 # and programs may be run from it. A container's often has neither.
 choose_memory_directory() {
@@ -77,7 +62,7 @@ choose_cables() {
   done
 }
 
-# start_kernel HOST: in $! is a process that ends with the guest, and ends it on SIGTERM.
+# start_kernel HOST: output of the guest's command goes to descriptors 3 and 4. In $! is a process that ends with the guest, and ends it on SIGTERM.
 start_kernel() {
   local directory=$job/host$1
   local -a launcher cables
@@ -92,5 +77,5 @@ start_kernel() {
     "$kernel_file" "mem=$memory" "uml_dir=$directory" umid=uml \
     rootfstype=hostfs rootflags=/ ro "init=$directory/init" con=null con0=null,fd:1 \
     ssl0=null,fd:3 ssl1=null,fd:4 "${cables[@]}" lpj=30000000 initcall_blacklist=raid6_select_algo \
-    </dev/null >"$directory/console" 2>&1 3>"$directory/stdout" 4>"$directory/stderr" &
+    </dev/null >"$directory/console" 2>&1 &
 }
