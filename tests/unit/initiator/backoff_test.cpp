@@ -11,12 +11,17 @@ using Time = Backoff::Clock::time_point;
 constexpr milliseconds kLongest{400};
 constexpr Time kStart{std::chrono::hours(1)};
 
+/// What chance may leave of a pause.
+std::chrono::nanoseconds shortest(std::chrono::nanoseconds pause) {
+  return pause - pause / 4;
+}
+
 /// What an attempt that fails at `now` has to wait, and whether that is up to a quarter less than a
 /// pause.
 void expect_pause(Backoff& backoff, Time& now, milliseconds pause) {
   backoff.failed(now, kLongest);
   EXPECT_LE(backoff.next() - now, pause);
-  EXPECT_GE(backoff.next() - now, pause - pause / 4);
+  EXPECT_GE(backoff.next() - now, shortest(pause));
   now = backoff.next();
 }
 
@@ -52,7 +57,7 @@ TEST(BackoffTest, DoesNotSpinWhenConnectionsDieAtOnce) {
   milliseconds pause{};
   for (int i = 0; i < 8; ++i) {
     backoff.lost(now, kLongest);
-    EXPECT_GE(backoff.next() - now, pause - pause / 4);
+    EXPECT_GE(backoff.next() - now, shortest(pause));
     pause = std::min(std::max(2 * pause, Backoff::kFirst), kLongest);
     now = backoff.next();
     backoff.succeeded(now);
