@@ -40,7 +40,8 @@ class QueueDrainTest : public ::testing::Test, private IoQueueOwner {
 
   /// Adds a queue of an attachment.
   ScriptedQueue& add(const Attachment& attachment) {
-    auto queue = std::make_unique<ScriptedQueue>(attachment, *this, alive_);
+    IoQueueOwner& owner = *this;
+    auto queue = std::make_unique<ScriptedQueue>(attachment, owner, alive_);
     ScriptedQueue& added = *queue;
     drain_.add(std::move(queue));
     return added;
