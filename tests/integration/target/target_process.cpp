@@ -111,6 +111,10 @@ void TargetProcess::terminate() const {
   ::kill(pid_, SIGTERM);
 }
 
+void TargetProcess::send(int signal) const {
+  ::kill(pid_, signal);
+}
+
 void TargetProcess::kill() {
   ::kill(pid_, SIGKILL);
   wait();
