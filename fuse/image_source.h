@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "common/uri.h"
 #include "fuse/worker_plan.h"
+#include "initiator/credentials.h"
 #include "initiator/image.h"
 #include "initiator/recovery_options.h"
 #include "initiator/session_state.h"
@@ -47,6 +49,7 @@ struct RemoteAccess {
   bool read_only = false;  ///< asks for no more; an export that is read-only is attached so anyway
   bool take_over = false;  ///< takes the right to write from who has it
   initiator::RecoveryOptions recovery;
+  std::optional<initiator::Credentials> credentials{};  ///< for a target that asks who this is
 };
 
 /// Attaches an export. When locked memory is short, with less than the plan, and a warning. Throws

@@ -32,7 +32,8 @@ std::unique_ptr<ImageSource> open_source(const Options& options) {
   return open_remote(*options.uri, plan,
                      {.read_only = read_only,
                       .take_over = options.mount.take_over,
-                      .recovery = options.mount.recovery});
+                      .recovery = options.mount.recovery,
+                      .credentials = options.mount.credentials()});
 }
 
 ImageNode::Attributes attributes(const Options& options, const initiator::ImageInfo& info,

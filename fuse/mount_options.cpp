@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/error.h"
+#include "common/export_name.h"
 #include "common/units.h"
 #include "fuse/options.h"
 #include "initiator/recovery_arguments.h"
@@ -30,9 +32,9 @@ constexpr std::array kIgnored{"_netdev", "async",       "auto",    "atime",   "d
 /// Those that the kernel is told.
 constexpr std::array kPassedOn{"dirsync", "noatime", "nodiratime", "noexec", "sync"};
 
-constexpr std::array kWithValue{"uid",       "gid",         "mode", "fsname",
-                                "workers",   "queue_depth", "spin", "reconnect_delay",
-                                "fail_fast", "give_up"};
+constexpr std::array kWithValue{"uid",       "gid",         "mode",    "fsname",
+                                "workers",   "queue_depth", "spin",    "reconnect_delay",
+                                "fail_fast", "give_up",     "keyfile", "client"};
 
 template <typename List>
 bool contains(const List& list, std::string_view word) {
@@ -73,6 +75,22 @@ unsigned count(const std::string& name, const std::string& value, unsigned most)
 
 std::chrono::microseconds microseconds(const std::string& name, const std::string& value) {
   return std::chrono::microseconds(number(name, value, 0, kMaxSpin));
+}
+
+/// A daemon changes its directory.
+std::string absolute_path(const std::string& name, const std::string& value) {
+  if (value.empty()) throw UsageError(fmt::format("mount option {}= lacks its value", name));
+  std::error_code error;
+  const auto path = std::filesystem::absolute(value, error);
+  return error ? value : path.string();
+}
+
+std::string client_name(const std::string& value) {
+  if (is_export_name(value)) return value;
+  throw UsageError(
+      fmt::format("option client={}: a client's name has up to {} letters, digits, '.', '_' and "
+                  "'-', the first a letter or digit",
+                  value, kMaxExportName));
 }
 
 mode_t mode_bits(const std::string& value) {
@@ -127,6 +145,10 @@ void MountOptions::set(const std::string& name, const std::string& value) {
   } else if (name == "fsname") {
     if (value.empty()) throw UsageError("mount option fsname= lacks its value");
     fsname = value;
+  } else if (name == "keyfile") {
+    key_file = absolute_path(name, value);
+  } else if (name == "client") {
+    client = client_name(value);
   } else if (name == "workers") {
     workers = count(name, value, kMaxWorkers);
   } else if (name == "queue_depth") {
@@ -144,6 +166,13 @@ void MountOptions::set(const std::string& name, const std::string& value) {
   } else {
     refuse(name);
   }
+}
+
+std::optional<initiator::Credentials> MountOptions::credentials() const {
+  if (key_file) return initiator::Credentials(*key_file, client.value_or(""));
+  if (client)
+    throw UsageError("option client= says who this is; it needs keyfile=, which proves it");
+  return std::nullopt;
 }
 
 void MountOptions::parse(const std::string& text) {

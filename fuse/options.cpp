@@ -18,7 +18,12 @@ constexpr const char* kFooter =
     "what\nFUSE alone costs.\n\n"
     "Mount options: ro, rw, allow_other, uid=N, gid=N, mode=OCTAL (of the image's file), "
     "fsname=TEXT,\nworkers=N, queue_depth=N, spin=US, reconnect_delay=S, fail_fast=S, "
-    "give_up=S, take_over. Those of\nmount(8) such as _netdev and noauto are accepted.\n\n"
+    "give_up=S, take_over, keyfile=FILE,\nclient=NAME. Those of mount(8) such as _netdev and "
+    "noauto are accepted.\n\n"
+    "The key in keyfile=, made by `rdmablk keygen`, proves to the target who this is, and that it "
+    "is the\ntarget. client= is who this is; default: the name in the key file, or else this "
+    "host's "
+    "without\nits domain. The file is read again at each reconnection.\n\n"
     "While the target cannot be reached, reads and writes wait; `rdmablk timeouts MOUNTPOINT` "
     "shows how\nit is going, and changes the three times. They count from the loss.";
 

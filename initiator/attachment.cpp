@@ -77,7 +77,7 @@ std::array<std::byte, protocol::QueueRequest::kSize> Attachment::next_queue(std:
   request.epoch = epochs_[queue]++;
   request.attachment = current_.attachment;
   request.nonce = current_.nonce;
-  request.proof = current_.token;
+  request.proof = session_.prove(request, current_.token);
   return request.encode();
 }
 

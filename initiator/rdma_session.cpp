@@ -7,8 +7,10 @@
 #include <array>
 #include <bit>
 
+#include "common/auth/queue_proof.h"
 #include "common/random.h"
 #include "common/verbs/context.h"
+#include "initiator/authentication.h"
 #include "initiator/file_image.h"
 #include "initiator/memory_image.h"
 #include "initiator/resident_image.h"
@@ -44,6 +46,7 @@ std::unique_ptr<Session> Session::connect(const HostPort& target, const SessionO
 RdmaSession::RdmaSession(const HostPort& target, const SessionOptions& options)
     : target_(target),
       timeout_(options.timeout),
+      credentials_(options.credentials),
       condition_(options.recovery),
       instance_(random_bytes<protocol::InstanceId>()),
       addresses_(resolve(target)),
@@ -101,17 +104,12 @@ void RdmaSession::say_hello() {
   hello.version_min = protocol::kVersion;
   hello.version_max = protocol::kVersion;
   const std::string doing = fmt::format("open a session with {}", target_.text());
-  const auto reply =
-      admin_->ask<protocol::HelloReply>(doing, MessageType::hello, hello, deadline());
-  if (reply.version != protocol::kVersion) {
-    throw Error(fmt::format("cannot {}: it speaks version {} of the protocol, this end version {}",
-                            doing, reply.version, protocol::kVersion));
-  }
-  if (reply.authentication != protocol::Authentication::none) {
-    throw Error(
-        fmt::format("cannot {}: it asks for authentication, which this version lacks", doing));
-  }
-  if (reply.keepalive_ms > 0) admin_->keep_alive(std::chrono::milliseconds(reply.keepalive_ms));
+  if (credentials_) credentials_->refresh();
+  const auto greeting =
+      greet(*admin_, doing, hello, credentials_ ? &*credentials_ : nullptr, deadline());
+  session_key_ = greeting.session_key;
+  const auto keepalive = std::chrono::milliseconds(greeting.reply.keepalive_ms);
+  if (keepalive.count() > 0) admin_->keep_alive(keepalive);
 }
 
 std::vector<protocol::ExportInfo> RdmaSession::list() {
@@ -151,6 +149,11 @@ std::unique_ptr<Link> RdmaSession::open_link() {
   links_.push_back(link.get());
   link->on_destroyed([this, raw = link.get()] { std::erase(links_, raw); });
   return link;
+}
+
+protocol::Token RdmaSession::prove(const protocol::QueueRequest& request,
+                                   const protocol::Token& token) const {
+  return session_key_ ? auth::queue_proof(*session_key_, request) : token;
 }
 
 std::string RdmaSession::end() noexcept {

@@ -1,14 +1,18 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/auth/key.h"
 #include "common/descriptor_watch.h"
+#include "common/protocol/private_data.h"
 #include "common/verbs/protection_domain.h"
 #include "initiator/admin_link.h"
 #include "initiator/backoff.h"
 #include "initiator/control_loop.h"
+#include "initiator/credentials.h"
 #include "initiator/link.h"
 #include "initiator/recovery.h"
 #include "initiator/session.h"
@@ -73,6 +77,10 @@ class RdmaSession final : public Session {
   /// A connection to the target, not yet made, that ends with the session. Throws ConnectError.
   std::unique_ptr<Link> open_link();
 
+  /// The proof that an I/O queue of this session carries. Throws Error.
+  /// @param token of its attachment, which is the proof without authentication.
+  protocol::Token prove(const protocol::QueueRequest& request, const protocol::Token& token) const;
+
   /// Throws RefusedError or Error.
   protocol::AttachReply ask_to_attach(const std::string& uri, const protocol::Attach& request);
 
@@ -112,6 +120,8 @@ class RdmaSession final : public Session {
   WakeEvent wake_;
   HostPort target_;
   std::chrono::milliseconds timeout_;
+  std::optional<Credentials> credentials_;
+  std::optional<auth::Key> session_key_;
   SessionCondition condition_;
   protocol::InstanceId instance_;  ///< of this object, in all the sessions that it opens
   std::vector<SocketAddress> addresses_;

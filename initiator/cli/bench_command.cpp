@@ -50,6 +50,7 @@ BenchCommand::BenchCommand(CLI::App& parent) : Command(parent, "bench", "measure
   arguments().add_flag("--take-over", typed_.take_over,
                        "of those that write: take the export from the initiator that has it");
   add_json_option();
+  add_credential_options();
   add_log_level_option();
   arguments().footer(kFooter);
 }
@@ -63,7 +64,7 @@ void BenchCommand::add_option(const char* name, std::string& value, const char* 
 int BenchCommand::run() {
   const BenchOptions options = read_bench_arguments(typed_);
   start_log();
-  run_bench(options, [&](const BenchResult& result) {
+  run_bench(options, credentials(), [&](const BenchResult& result) {
     if (wants_json()) {
       print_json(bench_json(options, result));
     } else {

@@ -38,9 +38,10 @@ std::unique_ptr<initiator::RemoteImage> attach(initiator::Session& session,
 
 }  // namespace
 
-void run_bench(const BenchOptions& options, const std::function<void(const BenchResult&)>& report) {
-  const auto session =
-      initiator::Session::connect(options.uri.target, {.recovery = options.recovery});
+void run_bench(const BenchOptions& options, std::optional<initiator::Credentials> credentials,
+               const std::function<void(const BenchResult&)>& report) {
+  const auto session = initiator::Session::connect(
+      options.uri.target, {.recovery = options.recovery, .credentials = std::move(credentials)});
   const auto image = attach(*session, options);
   const BenchRange range = bench_range(options, image->info().size);
   BenchWorkforce workforce(*image, options, range);

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "initiator/cli/time_limit.h"
+#include "initiator/credentials.h"
 
 namespace CLI {
 class App;
@@ -42,6 +44,12 @@ class Command {
   /// For commands that use the initiator library, which logs.
   void add_log_level_option();
 
+  /// For commands that talk to a target: who this is.
+  void add_credential_options();
+
+  /// What those say. Throws UsageError or Error.
+  std::optional<initiator::Credentials> credentials() const;
+
   bool wants_json() const noexcept { return json_; }
   void start_log() const;
 
@@ -50,6 +58,8 @@ class Command {
   bool json_ = false;
   std::string timeout_ = "5";
   std::string log_level_ = "warning";
+  std::string client_;
+  std::string key_file_;
 };
 
 }  // namespace rdmablk::cli

@@ -10,6 +10,7 @@
 #include "initiator/cli/bench_command.h"
 #include "initiator/cli/devices_command.h"
 #include "initiator/cli/info_command.h"
+#include "initiator/cli/keygen_command.h"
 #include "initiator/cli/list_command.h"
 #include "initiator/cli/mount_command.h"
 #include "initiator/cli/timeouts_command.h"
@@ -68,11 +69,11 @@ int run_command_line(int argc, char** argv) {
   program.require_subcommand(1);
   program.option_defaults()->take_last();
   program.footer(kFooter);
-  const std::array<std::unique_ptr<Command>, 7> commands{
-      std::make_unique<DevicesCommand>(program), std::make_unique<ListCommand>(program),
-      std::make_unique<InfoCommand>(program),    std::make_unique<BenchCommand>(program),
-      std::make_unique<MountCommand>(program),   std::make_unique<UnmountCommand>(program),
-      std::make_unique<TimeoutsCommand>(program)};
+  const std::array<std::unique_ptr<Command>, 8> commands{
+      std::make_unique<DevicesCommand>(program),  std::make_unique<ListCommand>(program),
+      std::make_unique<InfoCommand>(program),     std::make_unique<BenchCommand>(program),
+      std::make_unique<MountCommand>(program),    std::make_unique<UnmountCommand>(program),
+      std::make_unique<TimeoutsCommand>(program), std::make_unique<KeygenCommand>(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& success) {  // help or version was asked for

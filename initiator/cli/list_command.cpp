@@ -21,6 +21,7 @@ ListCommand::ListCommand(CLI::App& parent)
       ->required();
   add_timeout_option();
   add_json_option();
+  add_credential_options();
   add_log_level_option();
   arguments().footer(
       "Examples:\n"
@@ -35,7 +36,7 @@ int ListCommand::run() {
   std::vector<protocol::ExportInfo> exports;
   {
     const TimeLimit limit(time, fmt::format("list the exports of {}", target.text()));
-    exports = initiator::Session::connect(target, tool_options(time))->list();
+    exports = initiator::Session::connect(target, tool_options(time, credentials()))->list();
   }
   if (wants_json()) {
     print_json(export_list_json(target, exports));

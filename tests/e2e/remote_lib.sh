@@ -87,12 +87,14 @@ export_spec() {
 # backing_file NAME: the file behind an export that is not memory.
 backing_file() { echo "$disks/$1.img"; }
 
-# start_target ARGUMENT...: returns when it listens, on a free port. Words in the array `run_with`
-# stand in front of the command.
+# start_target ARGUMENT...: returns when it listens, on a free port, with --insecure unless there is an
+# --auth. Words in the array `run_with` stand in front of the command.
 start_target() {
+  local -a insecure=(--insecure)
+  [[ " $* " != *" --auth "* ]] || insecure=()
   target_log=$scratch/target.log
   : >"$target_log"
-  "${run_with[@]}" "$RDMABLK_BIN/rdmablk-target" --insecure --listen "$address:0" "$@" 2>"$target_log" &
+  "${run_with[@]}" "$RDMABLK_BIN/rdmablk-target" "${insecure[@]}" --listen "$address:0" "$@" 2>"$target_log" &
   target_pid=$!
   test_pids+=("$target_pid")
   wait_until "the target listens" target_listens_or_ended
