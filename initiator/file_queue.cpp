@@ -74,13 +74,13 @@ void FileQueue::submit(Request& request) noexcept {
 }
 
 std::size_t FileQueue::poll(std::span<Request*> done) noexcept {
+  // First: what a lost connection has left in its completion queue counts as undone.
+  notice_loss();
   if (!is_down()) {
     reap();
     post_pending();
+    notice_loss();
   }
-  // Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any
-  // more.
-  if (connection_.take_loss()) go_down(connection_.failure());
   std::size_t count = 0;
   while (count < done.size() && !done_.empty()) done[count++] = &done_.pop();
   return count;
@@ -271,6 +271,11 @@ void FileQueue::end(Request& request) noexcept {
     }
   }
   done_.push(request);
+}
+
+/// Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any more.
+void FileQueue::notice_loss() noexcept {
+  if (connection_.take_loss()) go_down(connection_.failure());
 }
 
 void FileQueue::go_down(const std::string& why) noexcept {

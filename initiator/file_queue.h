@@ -71,6 +71,7 @@ class FileQueue final : public ConnectedQueue, private CommandHandler {
   static bool take_map(Request& request, std::span<const std::byte> payload) noexcept;
   void end_piece(unsigned slot) noexcept;
   void end(Request& request) noexcept;
+  void notice_loss() noexcept;
   void go_down(const std::string& why) noexcept;
 
   FileQueueOptions options_;

@@ -84,13 +84,13 @@ void MemoryQueue::submit(Request& request) noexcept {
 }
 
 std::size_t MemoryQueue::poll(std::span<Request*> done) noexcept {
+  // First: what a lost connection has left in its completion queue counts as undone.
+  notice_loss();
   if (!is_down()) {
     reap();
     post_pending();
+    notice_loss();
   }
-  // Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any
-  // more.
-  if (connection_.take_loss()) go_down(connection_.failure());
   std::size_t count = 0;
   while (count < done.size() && !done_.empty()) done[count++] = &done_.pop();
   return count;
@@ -206,6 +206,11 @@ bool MemoryQueue::is_listed(const Request& request) const noexcept {
 void MemoryQueue::give_back(Request& request) noexcept {
   if (request.error == 0) request.error = kUndone;
   done_.push(request);
+}
+
+/// Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any more.
+void MemoryQueue::notice_loss() noexcept {
+  if (connection_.take_loss()) go_down(connection_.failure());
 }
 
 void MemoryQueue::go_down(const std::string& why) noexcept {

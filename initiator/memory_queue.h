@@ -83,6 +83,7 @@ class MemoryQueue final : public ConnectedQueue {
   void complete(Request* request) noexcept;
   void acknowledge() noexcept;
   bool is_listed(const Request& request) const noexcept;
+  void notice_loss() noexcept;
   void go_down(const std::string& why) noexcept;
   void give_back(Request& request) noexcept;
 

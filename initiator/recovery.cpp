@@ -69,7 +69,7 @@ void Recovery::run() {
       // Whatever it was, descriptors running out included: it costs an attempt.
       spdlog::debug("{}: {}", session_.target().text(), error.what());
       if (outage_) outage_->last_failure = error.what();
-      backoff_.failed(Clock::now(), session_.condition().options().reconnect_delay);
+      backoff_.failed(Clock::now(), longest_pause());
     }
   }
 }
@@ -83,7 +83,20 @@ void Recovery::step() {
     session_.loop().run_until(backoff_.next(), [this] { return has_news() || is_complete(); });
   } else {
     attempt();
+    notice_losses();
+    // Something has been lost meanwhile: no reason to turn in a circle.
+    if (!is_complete()) backoff_.failed(Clock::now(), longest_pause());
   }
+}
+
+std::chrono::milliseconds Recovery::longest_pause() const {
+  return session_.condition().options().reconnect_delay;
+}
+
+/// Whether any image is still of use.
+bool Recovery::has_live_images() const {
+  return !std::ranges::all_of(session_.images(),
+                              [](const auto* image) { return image->is_lost(); });
 }
 
 bool Recovery::has_news() const {
@@ -120,12 +133,12 @@ void Recovery::take_given_up(AttachedImage& image) {
 }
 
 void Recovery::begin_outage(const std::string& reason) {
-  if (outage_ || phase_ == Phase::lost) return;
+  if (outage_ || !has_live_images()) return;
   const auto now = Clock::now();
   outage_.emplace();
   outage_->since = now;
   outage_->reason = reason;
-  backoff_.lost(now, session_.condition().options().reconnect_delay);
+  backoff_.lost(now, longest_pause());
   spdlog::warn("lost the connection to {}: {}; reconnecting", session_.target().text(), reason);
   update_phase();
 }
@@ -142,13 +155,13 @@ bool Recovery::is_complete() const {
 void Recovery::end_outage() {
   const Outage outage = *std::exchange(outage_, std::nullopt);
   phase_timer_.cancel();
-  if (phase_ == Phase::lost) return;
+  if (!has_live_images()) return;
   const auto now = Clock::now();
   backoff_.succeeded(now);
   spdlog::info("back at {} after {:.1f} s; {} requests are done again", session_.target().text(),
                seconds(now - outage.since), outage.undone);
   phase_ = Phase::connected;
-  session_.condition().enter(phase_, outage.reason);
+  show(outage.reason);
   set_service_of_all(phase_);
 }
 
@@ -232,8 +245,8 @@ void Recovery::lose(AttachedImage& image, const std::string& why) {
   spdlog::error(
       "{}: {}; every request ends with an I/O error from now on, until it is mounted anew",
       image.attached().uri(), why);
-  phase_ = Phase::lost;
-  session_.condition().enter(phase_, why);
+  is_any_lost_ = true;
+  session_.condition().enter(Phase::lost, why);
   image.lose();
   for (const auto& place : image.places()) {
     if (place->hand_over.call_back()) place->is_connected = false;
@@ -242,7 +255,7 @@ void Recovery::lose(AttachedImage& image, const std::string& why) {
 
 /// Does what the options say of the time that has passed, and comes back when they say more.
 void Recovery::update_phase() {
-  if (!outage_ || phase_ == Phase::lost) return;
+  if (!outage_ || !has_live_images()) return;
   const RecoveryOptions options = session_.condition().options();
   const auto now = Clock::now();
   backoff_.limit(now, options.reconnect_delay);
@@ -255,7 +268,7 @@ void Recovery::update_phase() {
       spdlog::warn("requests to {} end with an I/O error until it is back",
                    session_.target().text());
     }
-    session_.condition().enter(phase, outage_->reason);
+    show(outage_->reason);
     set_service_of_all(phase);
   }
   std::optional<Clock::duration> next = options.give_up;
@@ -269,6 +282,11 @@ void Recovery::update_phase() {
   }));
 }
 
+/// Tells the phase, unless there is worse to tell.
+void Recovery::show(const std::string& reason) {
+  if (!is_any_lost_) session_.condition().enter(phase_, reason);
+}
+
 void Recovery::set_service_of_all(Phase phase) {
   for (AttachedImage* const image : session_.images()) image->set_service(service_of(phase));
 }
@@ -279,8 +297,8 @@ void Recovery::give_up() {
       "now on",
       session_.target().text(), seconds(Clock::now() - outage_->since),
       outage_->last_failure.empty() ? outage_->reason : outage_->last_failure);
-  phase_ = Phase::lost;
-  session_.condition().enter(phase_, outage_->reason);
+  is_any_lost_ = true;
+  session_.condition().enter(Phase::lost, outage_->reason);
   for (AttachedImage* const image : session_.images()) image->lose();
   if (session_.is_open()) session_.lose("reconnecting was given up");
 }

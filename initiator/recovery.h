@@ -45,6 +45,8 @@ class Recovery {
   };
 
   void step();
+  std::chrono::milliseconds longest_pause() const;
+  bool has_live_images() const;
   bool has_news() const;
   void notice_losses();
   void take_given_up(AttachedImage& image);
@@ -61,6 +63,7 @@ class Recovery {
   void lose(AttachedImage& image, const std::string& why);
   void update_phase();
   void set_service_of_all(SessionState::Phase phase);
+  void show(const std::string& reason);
   void give_up();
 
   RdmaSession& session_;
@@ -68,7 +71,8 @@ class Recovery {
   asio::steady_timer phase_timer_;
   Backoff backoff_;
   std::optional<Outage> outage_;
-  SessionState::Phase phase_ = SessionState::Phase::connected;
+  SessionState::Phase phase_ = SessionState::Phase::connected;  ///< of images that are not lost
+  bool is_any_lost_ = false;                                    ///< of the images
   Lifetime lifetime_;
 };
 

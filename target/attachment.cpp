@@ -34,7 +34,9 @@ Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Att
   reply_.max_io = std::clamp<std::uint32_t>(request.max_io, kSectorSize, limits.max_io);
   reply_.epoch = offer.epoch;
   reply_.generation = offer.identity->generation();
-  if (lease_ != nullptr) reply_.lease = lease_->number();
+  if (offer.lease != nullptr && request.access == protocol::Access::read_write) {
+    reply_.lease = lease_ ? lease_->number() : request.lease;  // without fences: it is believed
+  }
   reply_.table = grant().table;
   reply_.origin = offer.origin;
   if (offer.info.kind == protocol::ExportKind::file) {

@@ -12,6 +12,7 @@
 #include "common/random.h"
 #include "common/units.h"
 #include "common/verbs/memory_region.h"
+#include "target/device_events.h"
 #include "target/distinct_files.h"
 #include "target/machine_memory.h"
 #include "target/memlock_budget.h"
@@ -130,6 +131,10 @@ void Server::run() {
     if (exported->store() != nullptr) exported->store()->keep();
   }
   const DescriptorWatch watch(io_, manager_.fd(), [this] { manager_.process(); });
+  std::vector<std::unique_ptr<DeviceEvents>> device_events;
+  for (const auto& device : devices_) {
+    device_events.push_back(std::make_unique<DeviceEvents>(io_, device->context()));
+  }
   io_.run();
   listeners_.clear();
   sessions_.clear();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -193,7 +194,10 @@ void Session::on_silence() {
 
 void Session::wait_for_lease(const LeaseWait& wait) {
   const Limits& limits = environment_.limits;
-  waits_.add(wait, wait.takes_over ? limits.fence_wait : limits.lease_wait);
+  auto time = wait.takes_over ? limits.fence_wait : limits.lease_wait;
+  // The initiator takes a target for lost that leaves a request unanswered for three keepalives.
+  if (limits.keepalive.count() > 0) time = std::min(time, 2 * limits.keepalive);
+  waits_.add(wait, time);
 }
 
 /// Tries again to answer an ATTACH that waits, or gives it up.

@@ -28,8 +28,8 @@ for block in {0..11}; do
   readers+=($!)
   test_pids+=($!)
 done
-sleeps() { [[ $(sed 's/.*) //; s/ .*//' "/proc/$1/stat") == [DS] && $(<"/proc/$1/syscall") == 0\ * ]]; }
-for pid in "${readers[@]}"; do wait_until "dd reads" sleeps "$pid"; done
+reads() { [[ $(readlink "/proc/$1/fd/0") == "$image" && $(sed 's/.*) //; s/ .*//' "/proc/$1/stat") == [DS] ]]; }
+for pid in "${readers[@]}"; do wait_until "dd reads" reads "$pid"; done
 expect_equal "size while it is away" $((16 << 20)) "$(stat --format %s "$image")"
 df "$image" >/dev/null
 ls -l "$image" >/dev/null

@@ -13,6 +13,8 @@ test_pids+=("$bench")
 has_written() { ! cmp --quiet --bytes=16M "$(backing_file disk)" /dev/zero; }
 wait_until "the benchmark writes" has_written
 kill -STOP "$target_pid"
+is_stopped() { [[ $(sed 's/.*) //; s/ .*//' "/proc/$target_pid/task/"*/stat | sort -u) == T ]]; }
+wait_until "the target is stopped" is_stopped
 kill -TERM "$bench"
 status=0
 wait "$bench" || status=$?

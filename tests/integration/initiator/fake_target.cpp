@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/protocol/io_messages.h"
 #include "common/protocol/wire.h"
 #include "common/verbs/context.h"
 #include "tests/integration/verbs/connected_pair.h"
@@ -16,20 +17,27 @@ using protocol::Status;
 namespace {
 
 constexpr std::uint64_t kChunk = 64 << 10;
+constexpr std::uint32_t kSlot = 4 << 10;
 constexpr unsigned kMemoryAccess =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
 
 }  // namespace
 
-struct FakeTarget::Admin final : protocol::MessageHandler {
-  Admin(FakeTarget& owner, std::unique_ptr<cm::Connection> accepted)
-      : target(owner), pd(accepted->device()), channel(pd), connection(std::move(accepted)) {
-    channel.start(connection->create_queue_pair(pd, channel.completion_queue(),
+/// A connection with messages: an admin queue, or an I/O queue of a file.
+struct FakeTarget::Peer final : protocol::MessageHandler {
+  Peer(FakeTarget& owner, std::unique_ptr<cm::Connection> accepted, bool queue)
+      : target(owner),
+        is_queue(queue),
+        slots(owner.pd_, std::size_t{protocol::kAdminCredits} * kSlot, kMemoryAccess),
+        channel(owner.pd_),
+        connection(std::move(accepted)) {
+    channel.start(connection->create_queue_pair(owner.pd_, channel.completion_queue(),
                                                 protocol::MessageChannel::queue_pair_options()));
   }
 
   void on_message(const protocol::Message& message) override {
-    if (!dead) target.answer(*this, message);
+    if (dead) return;
+    is_queue ? target.answer_command(*this, message) : target.answer(*this, message);
   }
   void on_broken(const std::string& /*reason*/) override { dead = true; }
 
@@ -39,7 +47,8 @@ struct FakeTarget::Admin final : protocol::MessageHandler {
   }
 
   FakeTarget& target;
-  verbs::ProtectionDomain pd;
+  bool is_queue;
+  verbs::RegisteredBuffer slots;
   protocol::MessageChannel channel;
   std::unique_ptr<cm::Connection> connection;
   bool dead = false;  ///< destroyed when nothing is on the stack
@@ -78,16 +87,19 @@ void FakeTarget::change(const std::function<void(Script&)>& how) {
 }
 
 void FakeTarget::drop_queues() {
-  perform([this] {
-    for (const IoQueue& queue : queues_) queue.connection->disconnect();
-    queues_.clear();
-  });
+  perform([this] { end_queues(); });
 }
 
 void FakeTarget::drop_admin() {
   perform([this] {
-    for (const auto& admin : admins_) admin->dead = true;
+    for (const auto& peer : peers_) peer->dead = peer->dead || !peer->is_queue;
   });
+}
+
+void FakeTarget::end_queues() {
+  for (const IoQueue& queue : queues_) queue.connection->disconnect();
+  queues_.clear();
+  for (const auto& peer : peers_) peer->dead = peer->dead || peer->is_queue;
 }
 
 /// Has the thread do something, and waits for it.
@@ -112,13 +124,13 @@ void FakeTarget::run() {
     }
     if (!frozen_) {
       manager_->process();
-      for (const auto& admin : admins_) {
-        if (!admin->dead) admin->channel.poll(*admin);
+      for (const auto& peer : peers_) {
+        if (!peer->dead) peer->channel.poll(*peer);
       }
     }
     sweep();
   }
-  admins_.clear();
+  peers_.clear();
   queues_.clear();
   listener_.reset();
 }
@@ -127,7 +139,7 @@ void FakeTarget::wait() {
   std::vector<pollfd> sources{{wake_.fd(), POLLIN, 0}};
   if (!frozen_) {
     sources.push_back({manager_->fd(), POLLIN, 0});
-    for (const auto& admin : admins_) sources.push_back({admin->channel.fd(), POLLIN, 0});
+    for (const auto& peer : peers_) sources.push_back({peer->channel.fd(), POLLIN, 0});
   }
   ::poll(sources.data(), sources.size(), -1);
 }
@@ -137,11 +149,11 @@ void FakeTarget::sweep() {
   const auto is_gone = [this](const cm::Connection* connection) {
     return std::ranges::find(gone_, connection) != gone_.end();
   };
-  for (const auto& admin : admins_) {
-    admin->dead = admin->dead || is_gone(admin->connection.get());
-    if (admin->dead) admin->connection->disconnect();
+  for (const auto& peer : peers_) {
+    peer->dead = peer->dead || is_gone(peer->connection.get());
+    if (peer->dead) peer->connection->disconnect();
   }
-  std::erase_if(admins_, [](const auto& admin) { return admin->dead; });
+  std::erase_if(peers_, [](const auto& peer) { return peer->dead; });
   std::erase_if(queues_, [&](const IoQueue& queue) { return is_gone(queue.connection.get()); });
   gone_.clear();
 }
@@ -179,15 +191,21 @@ void FakeTarget::take_admin(std::unique_ptr<cm::Connection> connection) {
   if (status != Status::ok) {
     return connection->reject(protocol::QueueRefusal{status, "not now"}.encode());
   }
-  admins_.push_back(std::make_unique<Admin>(*this, std::move(connection)));
-  admins_.back()->connection->accept(*this);
-  if (dies_at(Step::admin_accepted)) admins_.back()->dead = true;
+  peers_.push_back(std::make_unique<Peer>(*this, std::move(connection), false));
+  peers_.back()->connection->accept(*this);
+  if (dies_at(Step::admin_accepted)) peers_.back()->dead = true;
 }
 
 void FakeTarget::take_queue(std::unique_ptr<cm::Connection> connection,
                             const protocol::QueueRequest& request) {
   change([&](Script& script) { script.queues.push_back(request); });
   if (dies_at(Step::queue_request)) return;
+  if (look([](const Script& script) { return script.kind == protocol::ExportKind::file; })) {
+    peers_.push_back(std::make_unique<Peer>(*this, std::move(connection), true));
+    peers_.back()->connection->accept(*this);
+    if (dies_at(Step::queue_accepted)) peers_.back()->dead = true;
+    return;
+  }
   IoQueue queue{std::make_unique<verbs::CompletionQueue>(device_, 16U, nullptr),
                 std::move(connection)};
   queue.connection->create_queue_pair(pd_, *queue.cq, {});
@@ -196,45 +214,46 @@ void FakeTarget::take_queue(std::unique_ptr<cm::Connection> connection,
   if (dies_at(Step::queue_accepted)) queues_.pop_back();
 }
 
-void FakeTarget::answer(Admin& admin, const protocol::Message& message) {
+void FakeTarget::answer(Peer& peer, const protocol::Message& message) {
   switch (message.header.type) {
     case MessageType::hello: {
       const auto hello = protocol::Hello::decode(message.payload);
       change([&](Script& script) { script.hellos.push_back(*hello); });
-      if (dies_at(Step::hello)) return admin.dead = true, void();
-      queues_.clear();  // fences whoever was there before
+      if (dies_at(Step::hello)) return peer.dead = true, void();
+      end_queues();  // fences whoever was there before
       protocol::HelloReply reply;
       reply.version = protocol::kVersion;
       reply.credits = protocol::kAdminCredits;
       reply.session = 1;
       reply.max_message = protocol::kMaxMessage;
       reply.keepalive_ms = look([](const Script& script) { return script.keepalive_ms; });
-      return admin.reply(message, Status::ok, reply);
+      return peer.reply(message, Status::ok, reply);
     }
     case MessageType::attach:
-      return answer_attach(admin, message);
+      return answer_attach(peer, message);
     default:
-      return admin.reply(message, Status::ok, protocol::Empty{});
+      return peer.reply(message, Status::ok, protocol::Empty{});
   }
 }
 
-void FakeTarget::answer_attach(Admin& admin, const protocol::Message& message) {
+void FakeTarget::answer_attach(Peer& peer, const protocol::Message& message) {
   const auto request = protocol::Attach::decode(message.payload);
   change([&](Script& script) { script.attaches.push_back(*request); });
-  if (dies_at(Step::attach)) return admin.dead = true, void();
+  if (dies_at(Step::attach)) return peer.dead = true, void();
   const Script script = look([](const Script& s) { return s; });
   const bool is_stale =
       request->generation != protocol::Generation{} && request->generation != script.generation;
   const Status status = is_stale ? Status::stale : script.attach_status;
-  if (status != Status::ok) return admin.reply(message, status, protocol::Reason{"not yours"});
+  if (status != Status::ok) return peer.reply(message, status, protocol::Reason{"not yours"});
   protocol::AttachReply reply;
   reply.info.name = "disk";
   reply.info.size = kSize;
+  reply.info.kind = script.kind;
   reply.info.block_size = 4096;
   reply.attachment = ++last_attachment_;
   reply.access = request->access;
   reply.queues = request->queues;
-  reply.depth = request->depth;
+  reply.depth = std::min<std::uint32_t>(request->depth, protocol::kAdminCredits);
   reply.max_io = request->max_io;
   reply.epoch = 1;
   reply.generation = script.generation;
@@ -243,7 +262,27 @@ void FakeTarget::answer_attach(Admin& admin, const protocol::Message& message) {
   reply.table.rkey = table_.rkey();
   reply.table.count = kSize / kChunk;
   reply.table.chunk_size = kChunk;
-  admin.reply(message, Status::ok, reply);
+  peer.reply(message, Status::ok, reply);
+}
+
+void FakeTarget::answer_command(Peer& peer, const protocol::Message& message) {
+  if (message.header.type == MessageType::queue) {
+    protocol::QueueReply reply;
+    reply.address = reinterpret_cast<std::uintptr_t>(peer.slots.data());
+    reply.rkey = peer.slots.rkey();
+    reply.commands = protocol::kAdminCredits;
+    reply.stride = kSlot;
+    reply.max_io = kSlot;
+    return peer.reply(message, Status::ok, reply);
+  }
+  if (!look([](const Script& script) { return script.answers_commands; })) return;
+  const auto command = protocol::IoCommand::decode(message.header.type, message.payload, kSize);
+  const auto data = peer.slots.piece(message.header.tag, kSlot)
+                        .first(std::min<std::size_t>(command->request().length, kSlot));
+  const auto place = memory_.bytes().subspan(command->request().offset, data.size());
+  if (message.header.type == MessageType::write) std::ranges::copy(data, place.begin());
+  if (message.header.type == MessageType::read) std::ranges::copy(place, data.begin());
+  peer.reply(message, Status::ok, protocol::Empty{});
 }
 
 }  // namespace rdmablk::testing

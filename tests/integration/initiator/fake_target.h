@@ -21,8 +21,8 @@
 
 namespace rdmablk::testing {
 
-/// A target of one memory export "disk" that runs on a thread of this process, and fails the way a
-/// test tells it to.
+/// A target of one export "disk" that runs on a thread of this process, and fails the way a test
+/// tells it to. The export lies in memory, also when it is served as a file is.
 class FakeTarget final : private cm::RequestHandler, private cm::EventHandler {
  public:
   static constexpr std::size_t kSize = 1 << 20;
@@ -34,7 +34,9 @@ class FakeTarget final : private cm::RequestHandler, private cm::EventHandler {
   struct Script {
     std::vector<Step> deaths;  ///< steps at which it breaks off, once each, in this order
     bool refuses_connections = false;
-    protocol::Status connect_status = protocol::Status::ok;  ///< of the next admin queue, once
+    protocol::ExportKind kind = protocol::ExportKind::memory;  ///< or file
+    bool answers_commands = true;                              ///< on I/O queues of a file
+    protocol::Status connect_status = protocol::Status::ok;    ///< of the next admin queue, once
     protocol::Status attach_status = protocol::Status::ok;
     protocol::Generation generation{std::byte{1}};
     std::uint64_t lease = 7;
@@ -74,7 +76,7 @@ class FakeTarget final : private cm::RequestHandler, private cm::EventHandler {
   }
 
  private:
-  struct Admin;
+  struct Peer;
   struct IoQueue {
     std::unique_ptr<verbs::CompletionQueue> cq;
     std::unique_ptr<cm::Connection> connection;
@@ -84,14 +86,16 @@ class FakeTarget final : private cm::RequestHandler, private cm::EventHandler {
   void wait();
   void perform(std::function<void()> what);
   bool dies_at(Step step);
+  void end_queues();
   void on_request(std::unique_ptr<cm::Connection> connection,
                   std::span<const std::byte> private_data) override;
   void on_event(cm::Connection& connection, const cm::Event& event) override;
   void take_admin(std::unique_ptr<cm::Connection> connection);
   void take_queue(std::unique_ptr<cm::Connection> connection,
                   const protocol::QueueRequest& request);
-  void answer(Admin& admin, const protocol::Message& message);
-  void answer_attach(Admin& admin, const protocol::Message& message);
+  void answer(Peer& peer, const protocol::Message& message);
+  void answer_command(Peer& peer, const protocol::Message& message);
+  void answer_attach(Peer& peer, const protocol::Message& message);
   void sweep();
 
   std::mutex mutex_;
@@ -108,8 +112,8 @@ class FakeTarget final : private cm::RequestHandler, private cm::EventHandler {
   verbs::ProtectionDomain pd_;
   verbs::RegisteredBuffer memory_;
   verbs::RegisteredBuffer table_;
-  std::list<std::unique_ptr<Admin>> admins_;
-  std::list<IoQueue> queues_;
+  std::list<std::unique_ptr<Peer>> peers_;  ///< who sends messages
+  std::list<IoQueue> queues_;               ///< one-sided ones
   std::vector<const cm::Connection*> gone_;
   std::uint64_t last_attachment_ = 0;
   std::thread thread_;

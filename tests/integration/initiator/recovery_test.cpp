@@ -166,6 +166,57 @@ TEST_F(RecoveryTest, FailsForGoodWhenTheContentIsAnother) {
   EXPECT_EQ(session_->state().phase, SessionState::Phase::lost);
 }
 
+TEST_F(RecoveryTest, CarriesOnWithAFileOfWhichAllIsFlushed) {
+  target_.change([](Script& script) { script.kind = protocol::ExportKind::file; });
+  connect();
+  for (int round = 1; round <= 3; ++round) {
+    EXPECT_EQ(check(driver(), round), 0);
+    EXPECT_EQ(driver().run(Operation::flush, 0, 0), 0);
+    driver().submit(Operation::write, 0, kPage).durable = true;
+    EXPECT_EQ(driver().wait().error, 0);
+    target_.change(
+        [&](Script& script) { script.generation[0] = static_cast<std::byte>(10 + round); });
+    lose_admin();
+    EXPECT_EQ(driver().run(Operation::read, kPage, kPage), 0);
+    EXPECT_EQ(driver().last_buffer()[0], static_cast<std::byte>(round));
+  }
+  target_.look([](const Script& script) {
+    ASSERT_GE(script.attaches.size(), 7U);  // the first, and twice each time
+    EXPECT_EQ(script.attaches.back().generation, protocol::Generation{});
+    EXPECT_EQ(script.attaches.back().lease, script.lease);
+  });
+}
+
+TEST_F(RecoveryTest, FailsForGoodWhenAnAcknowledgedWriteMayBeLost) {
+  target_.change([](Script& script) { script.kind = protocol::ExportKind::file; });
+  connect();
+  EXPECT_EQ(driver().run(Operation::flush, 0, 0), 0);
+  EXPECT_EQ(check(driver(), 1), 0);
+  target_.change([](Script& script) { script.generation[0] = std::byte{2}; });
+  lose_admin();
+  EXPECT_EQ(driver().run(Operation::read, 0, kPage), EIO);
+  EXPECT_EQ(driver().run(Operation::flush, 0, 0), EIO);
+  EXPECT_EQ(session_->state().phase, SessionState::Phase::lost);
+}
+
+/// Writes that were under way are done anew: nobody was told that they had been done.
+TEST_F(RecoveryTest, WhatWasNotAcknowledgedIsNotLost) {
+  target_.change([](Script& script) { script.kind = protocol::ExportKind::file; });
+  connect(2);
+  target_.change([](Script& script) { script.answers_commands = false; });
+  Request& write = driver().submit(Operation::write, 0, 2 * kPage);
+  std::ranges::fill(driver().buffer(write), std::byte{7});
+  driver().kick();
+  target_.change([](Script& script) {
+    script.answers_commands = true;
+    script.generation[0] = std::byte{2};
+  });
+  lose_admin();
+  EXPECT_EQ(driver().wait().error, 0);
+  EXPECT_EQ(driver(1).run(Operation::read, kPage, kPage), 0);
+  EXPECT_EQ(driver(1).last_buffer()[0], std::byte{7});
+}
+
 TEST_F(RecoveryTest, FailsForGoodWhenFenced) {
   connect();
   target_.change([](Script& script) { script.attach_status = Status::fenced; });

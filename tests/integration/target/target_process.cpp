@@ -123,6 +123,10 @@ void TargetProcess::terminate() const {
   ::kill(pid_, SIGTERM);
 }
 
+void TargetProcess::send(int signal) const {
+  ::kill(pid_, signal);
+}
+
 void TargetProcess::kill() {
   ::kill(pid_, SIGKILL);
   wait();

@@ -48,6 +48,9 @@ class TargetProcess {
   /// Sends SIGTERM.
   void terminate() const;
 
+  /// Sends any signal.
+  void send(int signal) const;
+
   /// Sends SIGKILL and waits for its end.
   void kill();
 

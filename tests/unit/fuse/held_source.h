@@ -47,6 +47,12 @@ class HeldSource final : public ImageSource {
     changed_.wait(lock, [&] { return held_.size() >= count; });
   }
 
+  /// Waits until somebody was told that a request cannot be taken back.
+  void wait_until_refused() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return refused_; });
+  }
+
   std::size_t held() {
     const std::lock_guard lock(mutex_);
     return held_.size();
@@ -109,7 +115,11 @@ class HeldSource final : public ImageSource {
     }
     bool cancel(initiator::Request& request) noexcept override {
       const std::lock_guard lock(source.mutex_);
-      if (source.mode_ != Mode::waiting) return false;
+      if (source.mode_ != Mode::waiting) {
+        source.refused_ = true;
+        source.changed_.notify_all();
+        return false;
+      }
       forget(request);
       return true;
     }
@@ -164,6 +174,7 @@ class HeldSource final : public ImageSource {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   Mode mode_ = Mode::done;
+  bool refused_ = false;
   std::set<const initiator::Request*> held_;
   std::vector<HeldQueue*> queues_;
   initiator::RecoveryOptions recovery_;

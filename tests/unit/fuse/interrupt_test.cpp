@@ -38,6 +38,7 @@ TEST_F(Interrupt, IsKeptUntilTheConnectionIsLost) {
   const pid_t dd = start_dd(true, 0);
   source_->wait_until_held(1);
   ::kill(dd, SIGKILL);
+  source_->wait_until_refused();
   source_->set_mode(Mode::waiting);
   wait_for(dd);
   EXPECT_EQ(source_->held(), 0U);
@@ -102,6 +103,19 @@ TEST_F(Interrupt, WaitingRequestsKeepTheMountAnswering) {
   for (std::size_t i = 0; i < 12; ++i) start_dd(i % 2 == 0, i);
   source_->wait_until_held(4);
   expect_answers(path_);
+}
+
+TEST_F(Interrupt, EndsWhatWaitsForASlot) {
+  mount(2, 2);
+  source_->set_mode(Mode::waiting);
+  for (std::size_t i = 0; i < 4; ++i) start_dd(i % 2 == 0, i);
+  source_->wait_until_held(4);
+  std::vector<pid_t> programs;
+  for (std::size_t i = 0; i < 8; ++i) programs.push_back(start_dd(i % 2 == 0, i));
+  expect_answers(path_);  // so requests are read although there are no slots
+  for (const pid_t pid : programs) ::kill(pid, kCaught);
+  for (const pid_t pid : programs) wait_for(pid);
+  EXPECT_EQ(source_->held(), 4U);
 }
 
 TEST_F(Interrupt, RequestsThatWaitedForASlotAreDoneInTheEnd) {

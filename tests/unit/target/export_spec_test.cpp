@@ -64,6 +64,9 @@ TEST(FileExportSpecTest, ReadsOptions) {
   EXPECT_EQ(parse_export_spec("disk=file:/a,direct=off").direct, DirectIo::off);
   EXPECT_EQ(parse_export_spec("disk=file:/a,direct=auto").direct, DirectIo::automatic);
   EXPECT_TRUE(parse_export_spec("disk=file:/a,readonly,size=1M").read_only);
+  EXPECT_TRUE(parse_export_spec("disk=file:/a,shared").shared);
+  EXPECT_TRUE(parse_export_spec("disk=memory:1M,shared").shared);
+  EXPECT_FALSE(parse_export_spec("disk=memory:1M").shared);
 }
 
 TEST(FileExportSpecTest, TakesAnyCharacterInAPath) {
@@ -149,6 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"a=file:/b,direct=yes", "it takes direct=auto, direct=on or direct=off"},
         Bad{"a=file:/b,sparse", "'sparse' without 'size'"},
         Bad{"a=file:/b,sparse,size=1M,readonly", "'sparse' and 'readonly'"},
+        Bad{"a=memory:1M,shared,readonly", "'shared' and 'readonly'"},
         Bad{"a=file:/b,resident=1", "unknown option 'resident=1'"},
         Bad{"a=file:/b,huge=2M", "export 'a' has the option 'huge'"},
         Bad{"a=file:/b,chunk=64M", "takes it with 'resident' only"},

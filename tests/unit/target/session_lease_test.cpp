@@ -44,7 +44,8 @@ class Client {
     Attach attach;
     attach.name = "disk";
     attach.access = access;
-    attach.queues = attach.depth = 1;
+    attach.queues = 1;
+    attach.depth = 1;
     attach.max_io = 4096;
     return attach;
   }
