@@ -94,9 +94,10 @@ void CheckerRun::work_in_one_session() {
       for (const auto& worker : workers) worker->detach();
     }
   };
+  const Time attaching = now();
   Attached attached = attach(options_.threads, options_.depth);
   const Detach detach{workers_};
-  for (const auto& worker : workers_) worker->attach(*attached.image);
+  for (const auto& worker : workers_) worker->attach(*attached.image, attaching);
   progress_.renew = false;
   {
     const cli::SessionWatch watch(*attached.session);

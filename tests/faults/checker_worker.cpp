@@ -31,12 +31,12 @@ CheckerWorker::CheckerWorker(const SharedHistory& history, Lane& lane,
       submitted_(options.depth),
       ended_(options.depth) {}
 
-void CheckerWorker::attach(initiator::Image& image) {
+void CheckerWorker::attach(initiator::Image& image, Time attaching) {
   buffers_ = image.make_buffers(options_.depth * history_.shape().block_words * sizeof(Tag));
   queue_ = image.make_queue(options_.depth);
   idle_.resize(options_.depth);
   std::iota(idle_.begin(), idle_.end(), 0U);
-  lane_.renew();
+  lane_.renew(attaching, options_.take_over);
   new_session_ = true;
   fails_ = false;
 }

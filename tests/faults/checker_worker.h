@@ -31,7 +31,8 @@ class CheckerWorker {
                 CheckerProgress& progress);
 
   /// Makes a queue of a session, and its buffers. Throws Error.
-  void attach(initiator::Image& image);
+  /// @param attaching when the attachment was asked for
+  void attach(initiator::Image& image, Time attaching);
   /// The thread's work, until there is nothing more to do or a new session is needed.
   void run() noexcept;
   /// Destroys the queue; of what was in flight, all has ended.

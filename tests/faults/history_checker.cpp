@@ -60,7 +60,7 @@ void HistoryChecker::end_write(std::size_t index, Tag tag, Time end) {
   Value* value = find(word, tag);
   if (value == nullptr) return;
   value->counts = true;
-  note_end(word, *value, end);
+  note_end(word, *value, std::min(end, value->end));
 }
 
 void HistoryChecker::fail_write(std::size_t index, Tag tag) {
@@ -71,7 +71,7 @@ void HistoryChecker::fail_write(std::size_t index, Tag tag) {
 void HistoryChecker::settle_write(std::size_t index, Tag tag, Time fence) {
   if (violation_) return;
   Word& word = words_[index];
-  note(word, "failed write fenced", tag, kNever, fence);
+  note(word, "write fenced", tag, kNever, fence);
   Value* value = find(word, tag);
   if (value == nullptr) return;  // Overwritten for good before.
   note_end(word, *value, fence);
@@ -88,6 +88,14 @@ void HistoryChecker::read(std::size_t index, Tag tag, Time start, Time end) {
                   fmt::format("{} was read, which had been overwritten", describe_tag(tag)));
   }
   word.orphans.push_back({tag, start, end});
+}
+
+void HistoryChecker::trespass(std::size_t index, Tag tag, Time fence) {
+  if (violation_) return;
+  report(
+      Breach::trespass, words_[index],
+      fmt::format("{} was acknowledged, though it began after another writer had taken over at {}",
+                  describe_tag(tag), moment(fence)));
 }
 
 void HistoryChecker::advance(Time horizon) {

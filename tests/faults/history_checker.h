@@ -34,6 +34,7 @@ enum class Breach : std::uint8_t {
   premature,      ///< A value was read before its write began.
   stale,          ///< A value was read that had been overwritten for good.
   contradiction,  ///< No order of the values fits to when they were written and read.
+  trespass,       ///< A write was acknowledged to who had no right to write any more.
 };
 
 struct Violation {
@@ -67,9 +68,12 @@ class HistoryChecker {
   void end_write(std::size_t word, Tag tag, Time end);
   /// It came back with an error, or its writer has died. It may still take effect.
   void fail_write(std::size_t word, Tag tag);
-  /// It failed, and from this moment on it cannot take effect any more: it was fenced.
+  /// From this moment on it cannot take effect any more: it was fenced. It has failed, or is yet to
+  /// end.
   void settle_write(std::size_t word, Tag tag, Time fence);
   void read(std::size_t word, Tag tag, Time start, Time end);
+  /// A write was acknowledged though it had begun after another writer took over at `fence`.
+  void trespass(std::size_t word, Tag tag, Time fence);
 
   /// Everything that is told from now on began at `horizon` or later.
   void advance(Time horizon);

@@ -9,15 +9,17 @@
 namespace rdmablk::faults {
 namespace {
 
-template <typename Writes>
-bool take(Writes& writes, std::uint32_t word, Tag tag) {
-  const auto found = std::find_if(writes.begin(), writes.end(), [&](const auto& each) {
-    return each.word == word && each.tag == tag;
+/// Takes a write out of a list. @return nothing when it is not in it.
+template <typename Write>
+std::optional<Write> take(std::vector<Write>& writes, const Record& record) {
+  const auto found = std::find_if(writes.begin(), writes.end(), [&](const Write& each) {
+    return each.word == record.word && each.tag == record.tag;
   });
-  if (found == writes.end()) return false;
+  if (found == writes.end()) return std::nullopt;
+  const Write taken = *found;
   *found = writes.back();
   writes.pop_back();
-  return true;
+  return taken;
 }
 
 }  // namespace
@@ -75,20 +77,51 @@ std::size_t HistoryVerifier::drain(unsigned index) {
 void HistoryVerifier::apply(State& state, const Record& record) {
   switch (record.kind) {
     case RecordKind::begin:
-      state.open.push_back({record.word, record.tag});
-      return checker_.begin_write(record.word, record.tag, record.start);
+      return begin(state, record);
     case RecordKind::end:
-      take(state.open, record.word, record.tag);
-      return checker_.end_write(record.word, record.tag, record.end);
+      return end(state, record);
     case RecordKind::fail:
-      if (take(state.open, record.word, record.tag)) {
-        state.unsettled.push_back({record.word, record.tag});
-      }
+      if (const auto write = take(state.open, record)) state.unsettled.push_back(*write);
       return checker_.fail_write(record.word, record.tag);
     case RecordKind::settle:
       return settle(state, record);
+    case RecordKind::take_over:
+      take_over(state, record);
+      [[fallthrough]];
+    case RecordKind::attached:
+      state.attached = record.end;
+      return state.fence.reset();
     case RecordKind::read:
       return checker_.read(record.word, record.tag, record.start, record.end);
+  }
+}
+
+void HistoryVerifier::begin(State& state, const Record& record) {
+  state.open.push_back({record.word, record.tag, record.start});
+  checker_.begin_write(record.word, record.tag, record.start);
+  if (!state.fence) return;
+  checker_.settle_write(record.word, record.tag, std::max(*state.fence, record.start));
+}
+
+void HistoryVerifier::end(State& state, const Record& record) {
+  take(state.open, record);
+  if (state.fence && record.start > *state.fence) {
+    return checker_.trespass(record.word, record.tag, *state.fence);
+  }
+  checker_.end_write(record.word, record.tag, record.end);
+}
+
+/// From the sessions of other processes that were there before it was asked for. Those that came at
+/// the same time may have come after it.
+void HistoryVerifier::take_over(const State& by, const Record& record) {
+  for (State& state : states_) {
+    if (state.owner == by.owner || state.attached >= record.start) continue;
+    state.fence = record.end;
+    for (const Write& write : state.open) checker_.settle_write(write.word, write.tag, record.end);
+    for (const Write& write : state.unsettled) {
+      checker_.settle_write(write.word, write.tag, record.end);
+    }
+    state.unsettled.clear();
   }
 }
 

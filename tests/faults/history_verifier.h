@@ -1,6 +1,6 @@
 #pragma once
 
-#include <map>
+#include <optional>
 #include <vector>
 
 #include "common/unique_fd.h"
@@ -31,6 +31,7 @@ class HistoryVerifier {
   struct Write {
     std::uint32_t word;
     Tag tag;
+    Time start;
   };
   /// What the verifier knows of a lane.
   struct State {
@@ -38,11 +39,16 @@ class HistoryVerifier {
     UniqueFd process;              ///< pidfd of the owner
     std::vector<Write> open;       ///< begun, not ended
     std::vector<Write> unsettled;  ///< failed, not fenced
+    Time attached = INT64_MIN;     ///< when its session was there
+    std::optional<Time> fence;     ///< another process has taken over from its session
   };
 
   std::size_t drain(unsigned lane);
   void apply(State& state, const Record& record);
+  void begin(State& state, const Record& record);
+  void end(State& state, const Record& record);
   void settle(State& state, const Record& record);
+  void take_over(const State& by, const Record& record);
   void fail_open(State& state);
   void watch_owner(unsigned lane);
   bool owner_has_died(const State& state) const;

@@ -70,16 +70,107 @@ TEST_F(HistoryVerifierTest, SettlingIsOfOneSessionOrOfAll) {
     SharedHistory told = SharedHistory::in_memory(kShape);
     HistoryVerifier checks(told);
     LaneWriter one(told, *told.claim(), 4);
-    one.renew();
+    one.renew(now(), false);
     const Tag failed = one.begin_write(0, {0, 1});
     one.fail(0);
-    one.renew();
+    one.renew(now(), false);
     one.settle(all);
     read(one, 0, 0);
     read(one, 0, failed);
     checks.advance();
     EXPECT_EQ(checks.checker().violation().has_value(), all);
   }
+}
+
+/// What one process wrote, its successor fences: `body` is told when it has taken over.
+template <typename Before, typename After>
+void in_another_process(const SharedHistory& history, Before before, After after, int go) {
+  if (fork() != 0) return;
+  {
+    LaneWriter one(history, *history.claim(), 4);
+    one.renew(now(), true);
+    before(one);
+    char ignored = 0;
+    [[maybe_unused]] const ssize_t got = ::read(go, &ignored, 1);
+    after(one);
+  }
+  _exit(0);
+}
+
+struct TakeOver : HistoryVerifierTest {
+  /// The other process does `before`, then this one takes over, then the other one does `after`.
+  template <typename Before, typename After>
+  void run(Before before, After after) {
+    std::array<int, 2> go{};
+    ASSERT_EQ(pipe(go.data()), 0);
+    in_another_process(history, before, after, go[0]);
+    while (history.lane(0).operations.load() == 0) std::this_thread::yield();
+    ASSERT_FALSE(verdict());
+    next.emplace(history, *history.claim(), 4);
+    next->renew(now(), true);
+    ASSERT_FALSE(verdict());
+    ASSERT_EQ(::write(go[1], "g", 1), 1);
+    wait(nullptr);
+    ::close(go[0]);
+    ::close(go[1]);
+  }
+  std::optional<LaneWriter> next;
+};
+
+TEST_F(TakeOver, WhatWasInFlightCannotHappenAfterwards) {
+  run(
+      [](LaneWriter& one) {
+        one.begin_write(0, {0, 1});
+        one.begin_write(1, {1, 1});
+        one.fail(1);
+      },
+      [](LaneWriter& one) { one.fail(0); });
+  EXPECT_FALSE(verdict());
+  read(*next, 0, 0);
+  read(*next, 1, make_tag(0, 2));
+  EXPECT_FALSE(verdict());
+  read(*next, 0, make_tag(0, 1));
+  EXPECT_TRUE(verdict());
+}
+
+TEST_F(TakeOver, ThePredecessorMayNotWriteAfterwards) {
+  run(
+      [](LaneWriter& one) {
+        one.begin_read(0, {0, 1});
+        one.fail(0);
+      },
+      [](LaneWriter& one) {
+        one.begin_write(0, {0, 1});
+        one.end_write(0);
+      });
+  ASSERT_TRUE(verdict());
+  EXPECT_EQ(verdict()->breach, Breach::trespass);
+}
+
+TEST_F(TakeOver, ThePredecessorMayWriteOnceItHasTakenOverItself) {
+  run(
+      [](LaneWriter& one) {
+        one.begin_read(0, {0, 1});
+        one.fail(0);
+      },
+      [](LaneWriter& one) {
+        one.renew(now(), true);
+        one.begin_write(0, {0, 1});
+        one.end_write(0);
+      });
+  EXPECT_FALSE(verdict());
+}
+
+TEST_F(TakeOver, AnAnswerMayComeLate) {
+  run(
+      [](LaneWriter& one) {
+        one.begin_write(0, {0, 1});
+        one.begin_read(1, {1, 1});
+        one.fail(1);
+      },
+      [](LaneWriter& one) { one.end_write(0); });
+  read(*next, 0, make_tag(0, 1));
+  EXPECT_FALSE(verdict());
 }
 
 /// A writer in another process, which is killed with a write in flight.

@@ -14,7 +14,9 @@ LaneWriter::~LaneWriter() {
   lane_.owner.store(0);
 }
 
-void LaneWriter::renew() {
+void LaneWriter::renew(Time attaching, bool takes_over) {
+  const RecordKind kind = takes_over ? RecordKind::take_over : RecordKind::attached;
+  tell({kind, 0, 0, attaching, now()});
   first_of_session_ = make_tag(writer_, lane_.sequence.load() + 1);
   ++lane_.sessions;
 }

@@ -35,8 +35,9 @@ class LaneWriter {
 
   /// What has failed since `renew` cannot take effect any more, or, with `all`, whatever has.
   void settle(bool all);
-  /// A new session begins.
-  void renew();
+  /// A new session begins. @param attaching when it was asked for.
+  /// @param takes_over it has fenced all other processes
+  void renew(Time attaching, bool takes_over);
 
   Lane& lane() const noexcept { return lane_; }
 

@@ -14,11 +14,13 @@
 namespace rdmablk::faults {
 
 enum class RecordKind : std::uint32_t {
-  begin,   ///< A write of `tag` to `word` is about to be submitted, at `start`.
-  end,     ///< It was acknowledged, at `end`.
-  fail,    ///< It came back with an error.
-  settle,  ///< What this lane told to have failed, from `tag` on, cannot take effect after `end`.
-  read,    ///< `tag` was read from `word`, between `start` and `end`.
+  begin,     ///< A write of `tag` to `word` is about to be submitted, at `start`.
+  end,       ///< It was acknowledged, at `end`.
+  fail,      ///< It came back with an error.
+  settle,    ///< What this lane told to have failed, from `tag` on, cannot take effect after `end`.
+  attached,  ///< A new session begins; `end` is when it was there.
+  take_over,  ///< The same, and it has taken the lease over from all others, between start and end.
+  read,       ///< `tag` was read from `word`, between `start` and `end`.
 };
 
 struct Record {
