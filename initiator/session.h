@@ -2,11 +2,13 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/protocol/messages.h"
 #include "common/uri.h"
+#include "initiator/credentials.h"
 #include "initiator/image.h"
 #include "initiator/recovery_options.h"
 #include "initiator/session_state.h"
@@ -20,6 +22,9 @@ struct SessionOptions {
   std::chrono::milliseconds timeout{5000};
 
   RecoveryOptions recovery;
+
+  /// Who this is, for a target that asks; nothing: the target must not ask.
+  std::optional<Credentials> credentials{};
 };
 
 struct AttachOptions {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/auth/queue_proof.h"
 #include "common/random.h"
 #include "common/units.h"
 #include "target/export_identity.h"
@@ -21,11 +22,11 @@ bool equal_in_constant_time(const Bytes& a, const Bytes& b) noexcept {
 
 Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Attach& request,
                        const Limits& limits, std::shared_ptr<StoreUse> use,
-                       std::shared_ptr<LeaseHold> lease)
-    : offer_(&offer), use_(std::move(use)), lease_(std::move(lease)) {
+                       std::shared_ptr<LeaseHold> lease, const auth::Key* session_key)
+    : offer_(&offer), use_(std::move(use)), lease_(std::move(lease)), session_key_(session_key) {
   reply_.info = offer.info;
   reply_.attachment = id;
-  reply_.token = random_bytes<protocol::Token>();
+  if (session_key_ == nullptr) reply_.token = random_bytes<protocol::Token>();
   reply_.nonce = random_bytes<protocol::Nonce>();
   reply_.access = request.access;
   reply_.queues = std::clamp<std::uint16_t>(request.queues, 1, limits.queues);
@@ -48,10 +49,12 @@ Attachment::~Attachment() {
   if (lease_) lease_->leave();
 }
 
-bool Attachment::proves(const protocol::QueueRequest& request) const noexcept {
+bool Attachment::proves(const protocol::QueueRequest& request) const {
+  const auto proof =
+      session_key_ != nullptr ? auth::queue_proof(*session_key_, request) : reply_.token;
   // Both are always compared: how long it takes tells nothing.
   const bool nonce = equal_in_constant_time(request.nonce, reply_.nonce);
-  const bool token = equal_in_constant_time(request.proof, reply_.token);
+  const bool token = equal_in_constant_time(request.proof, proof);
   return nonce && token;
 }
 
@@ -59,7 +62,7 @@ std::optional<protocol::QueueRefusal> Attachment::admit(const protocol::QueueReq
   using protocol::QueueRefusal;
   using protocol::Status;
   if (!proves(request)) {
-    return QueueRefusal{Status::unauthorized, "the token is not that of the attachment"};
+    return QueueRefusal{Status::unauthorized, "the proof is not that of this queue"};
   }
   if (request.queue >= reply_.queues) {
     return QueueRefusal{Status::limit, fmt::format("queue {} was not granted: there are {}",

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "common/auth/key.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/private_data.h"
 #include "target/catalog.h"
@@ -23,16 +24,19 @@ class Attachment {
   /// @param offer outlives the attachment; has a grant for the access that is asked for.
   /// @param use of the export's file, when the target's CPU is to work on its requests.
   /// @param lease that it holds, if it needs one.
+  /// @param session_key what its I/O queues are proved with; outlives the attachment. Null: with a
+  /// token.
   Attachment(std::uint64_t id, const Offer& offer, const protocol::Attach& request,
              const Limits& limits, std::shared_ptr<StoreUse> use = nullptr,
-             std::shared_ptr<LeaseHold> lease = nullptr);
+             std::shared_ptr<LeaseHold> lease = nullptr, const auth::Key* session_key = nullptr);
 
   /// The lease stays held until its queues are gone, too.
   ~Attachment();
   Attachment(Attachment&&) noexcept = default;
   Attachment& operator=(Attachment&&) = delete;
 
-  /// What the initiator is told, its secret token included.
+  /// What the initiator is told, its secret token included. With a session key there is none, as
+  /// everybody on the way can read it.
   const protocol::AttachReply& reply() const noexcept { return reply_; }
 
   std::uint64_t id() const noexcept { return reply_.attachment; }
@@ -49,19 +53,20 @@ class Attachment {
 
   /// Decides on a request to connect an I/O queue: the first connection of each has the
   /// attachment's epoch or a higher one, each later one a higher one than all before.
-  /// @return why it is refused; nothing when it is granted.
+  /// @return why it is refused; nothing when it is granted. Throws Error.
   std::optional<protocol::QueueRefusal> admit(const protocol::QueueRequest& request);
 
   /// A request that was granted came to nothing: the same epoch may be tried again.
   void withdraw(const protocol::QueueRequest& request) noexcept;
 
  private:
-  bool proves(const protocol::QueueRequest& request) const noexcept;
+  bool proves(const protocol::QueueRequest& request) const;
 
   const Offer* offer_;
   protocol::AttachReply reply_;
   std::shared_ptr<StoreUse> use_;
   std::shared_ptr<LeaseHold> lease_;
+  const auth::Key* session_key_;
   std::array<std::uint32_t, kMaxQueues> epochs_{};  ///< the last that was granted; 0: none was
 };
 

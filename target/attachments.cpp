@@ -155,7 +155,8 @@ Step Attachments::grant(Wanted wanted) {
   ++last_attachment_;
   const Attachment& made =
       attachments_
-          .emplace(id, Attachment(id, *offer, request, limits_, std::move(use), std::move(lease)))
+          .emplace(id, Attachment(id, *offer, request, limits_, std::move(use), std::move(lease),
+                                  session_key_ ? &*session_key_ : nullptr))
           .first->second;
   Step step = answer(MessageType::attach, tag, made.reply());
   step.attached = &made;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <variant>
 
+#include "common/auth/key.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/private_data.h"
 #include "target/attachment.h"
@@ -19,11 +20,15 @@ namespace rdmablk::target {
 /// The attachments of one session, and its requests for some that wait for a lease.
 class Attachments {
  public:
-  /// @param session its number. @param limits and `peer` outlive this, and so do `budgets`: see
-  /// grant_store(); may be null.
+  /// @param session its number. @param budgets see grant_store(); may be null. @param session_key
+  /// nothing without authentication; set before the first ATTACH. All but the number outlive this.
   Attachments(std::uint32_t session, const Limits& limits, const SessionPeer& peer,
-              ClientBudgets* budgets)
-      : session_(session), limits_(limits), peer_(peer), budgets_(budgets) {}
+              ClientBudgets* budgets, const std::optional<auth::Key>& session_key)
+      : session_(session),
+        limits_(limits),
+        peer_(peer),
+        budgets_(budgets),
+        session_key_(session_key) {}
 
   /// Decides on an ATTACH whose export is there and gives the access that is asked for.
   /// @return the answer; without one the request waits, as `waits` says, until retry() or
@@ -68,6 +73,7 @@ class Attachments {
   const Limits& limits_;
   const SessionPeer& peer_;
   ClientBudgets* budgets_;
+  const std::optional<auth::Key>& session_key_;
   std::uint32_t last_attachment_ = 0;
   std::uint64_t last_ticket_ = 0;
   std::map<std::uint64_t, Attachment> attachments_;

@@ -58,6 +58,7 @@ Offer Export::offer(ibv_context* device) const {
   offer.info.size = spec_.size;
   offer.info.is_shared = spec_.shared;
   offer.identity = identity_.get();
+  offer.rules = &spec_.rules;
   offer.lease = lease_.get();
   if (!spec_.read_only) offer.read_write.emplace();
   if (memory_) add_grants(offer, device);

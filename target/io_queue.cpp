@@ -1,10 +1,27 @@
 #include "target/io_queue.h"
 
+#include <spdlog/spdlog.h>
+
 #include <utility>
 
+#include "common/verbs/context.h"
 #include "target/fencing.h"
 
 namespace rdmablk::target {
+namespace {
+
+/// Why a peer is gone. A device puts a queue pair in error by itself when its peer asks for what it
+/// may not have; that of one who disconnects is still ready. Soft-iWARP does not tell them apart.
+std::string describe_loss(const cm::Connection& connection, const cm::Event& event) {
+  if (!event.in_error || verbs::is_iwarp(connection.device())) return "disconnected";
+  spdlog::warn(
+      "{}: {} put its I/O queue in error: it reached for memory that it may not have, or broke the "
+      "rules of the transport",
+      connection.peer(), verbs::device_name(connection.device()));
+  return "its device put it in error";
+}
+
+}  // namespace
 
 void IoQueue::close(std::function<void()> closed) {
   owner_ = nullptr;
@@ -26,10 +43,10 @@ void IoQueue::tell_violation(const std::string& reason) {
   if (owner_ != nullptr) owner_->on_queue_violation(*this, reason);
 }
 
-void IoQueue::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
+void IoQueue::on_event(cm::Connection& connection, const cm::Event& event) {
   switch (event.type) {
     case cm::EventType::disconnected:
-      return tell_over("disconnected");
+      return tell_over(describe_loss(connection, event));
     case cm::EventType::device_removed:
       return tell_over("its device was removed");
     case cm::EventType::failed:

@@ -32,6 +32,7 @@ struct Arguments {
   std::string slot_size = "128K";
   std::string slot_memory = "1G";
   bool show_paths = false;
+  std::string key_file;
   bool insecure = false;
 };
 
@@ -41,11 +42,14 @@ void describe(CLI::App& app, Arguments& arguments) {
                  "An export of memory, of a file or of a block device; may be given several times. "
                  "size: makes the file when it is missing, with sparse unallocated. shared: any "
                  "number of initiators may write to it at a time, not one. resident: the file is "
-                 "loaded into memory, and takes huge and chunk too. A comma within a value "
-                 "is written \\,")
+                 "loaded into memory, and takes huge and chunk too. allow: which clients may have "
+                 "it, and how; may be repeated, and without any all may. A comma within a value is "
+                 "written \\,")
       ->type_name(
-          "NAME=memory:SIZE[,huge=2M|1G][,readonly][,shared][,chunk=SIZE] or "
-          "NAME=file:PATH[,size=SIZE][,sparse][,direct=auto|on|off][,readonly][,shared][,resident]")
+          "NAME=memory:SIZE[,huge=2M|1G][,readonly][,shared][,chunk=SIZE]"
+          "[,allow=CLIENT[:ro|:rw][@ADDRESS[/BITS]]] or "
+          "NAME=file:PATH[,size=SIZE][,sparse][,direct=auto|on|off][,readonly][,shared][,resident]"
+          "[,allow=...]")
       ->allow_extra_args(false)
       ->required();
   app.add_option("--listen", arguments.listen,
@@ -76,8 +80,13 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_option("--log-level", arguments.log_level, "trace, debug, info, warning or error")
       ->type_name("LEVEL")
       ->capture_default_str();
+  app.add_option("--auth", arguments.key_file,
+                 "Serve only clients that prove that they have one of the keys in FILE, which has "
+                 "lines of CLIENT KEY as `rdmablk keygen CLIENT` prints them, and mode 0600. Two "
+                 "lines of one client are two keys that are both good. SIGHUP reads it again")
+      ->type_name("FILE");
   app.add_flag("--insecure", arguments.insecure,
-               "Any host that reaches the port may read and write the exports");
+               "In place of --auth: any host that reaches the port may read and write the exports");
 }
 
 std::vector<HostPort> listen_addresses(const Arguments& arguments) {
@@ -85,11 +94,29 @@ std::vector<HostPort> listen_addresses(const Arguments& arguments) {
   return {HostPort{"0.0.0.0"}, HostPort{"::"}};
 }
 
-void check_insecure(const Arguments& arguments) {
-  if (arguments.insecure) return;
-  throw UsageError(
-      "--insecure is missing: initiators are not authenticated, so any host that reaches the port "
-      "may read and write the exports; give --insecure to say that this is meant");
+/// Whoever lets everybody in has to say so.
+void check_authentication(const Arguments& arguments, const std::vector<ExportSpec>& exports) {
+  const bool has_keys = !arguments.key_file.empty();
+  if (has_keys && arguments.insecure) {
+    throw UsageError(
+        "--auth and --insecure exclude each other: either clients prove who they are, "
+        "or nobody has to");
+  }
+  if (!has_keys && !arguments.insecure) {
+    throw UsageError(
+        "--auth FILE is missing, the keys of the clients (`rdmablk keygen` makes one); without it, "
+        "any host that reaches the port may read and write the exports: give --insecure to say "
+        "that "
+        "this is meant");
+  }
+  if (has_keys) return;
+  for (const ExportSpec& spec : exports) {
+    if (spec.rules.clients().empty()) continue;
+    throw UsageError(
+        fmt::format("export '{}' is for client '{}', and with --insecure nobody proves "
+                    "who they are: allow=* goes with it, or --auth FILE",
+                    spec.name, spec.rules.clients().front()));
+  }
 }
 
 Options make_options(const Arguments& arguments) {
@@ -106,7 +133,8 @@ Options make_options(const Arguments& arguments) {
   arguments.limits.apply(options);
   options.io_threads = arguments.io_threads;
   options.show_paths = arguments.show_paths;
-  check_insecure(arguments);
+  if (!arguments.key_file.empty()) options.key_file = arguments.key_file;
+  check_authentication(arguments, options.exports);
   return options;
 }
 

@@ -19,6 +19,9 @@ struct Options {
   std::vector<HostPort> listen;
 
   std::optional<std::string> device;  ///< the only device to use; nothing: all
+  /// Where the clients' keys lie; nothing: nobody is asked who they are.
+  std::optional<std::string> key_file;
+
   std::string log_level = "info";
   Limits limits;
   std::size_t io_threads = 1;     ///< threads that work on the requests of file exports

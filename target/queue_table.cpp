@@ -27,7 +27,7 @@ QueueTable::~QueueTable() {
 
 std::optional<QueueRefusal> QueueTable::connect(std::unique_ptr<cm::Connection>& connection,
                                                 const QueueRequest& request) {
-  const auto admission = protocol_.admit(request);
+  const auto admission = protocol_.admit(request, connection->peer());
   if (const auto* refusal = std::get_if<QueueRefusal>(&admission)) return *refusal;
   const Attachment& attachment = *std::get<const Attachment*>(admission);
   const Key key{request.attachment, request.queue};

@@ -12,6 +12,7 @@
 #include "common/random.h"
 #include "common/units.h"
 #include "common/verbs/memory_region.h"
+#include "target/device_events.h"
 #include "target/distinct_files.h"
 #include "target/machine_memory.h"
 #include "target/memlock_budget.h"
@@ -72,17 +73,20 @@ void check_slot_memory(const BackingFile& file, const Options& options) {
 Server::Server(cm::ConnectionManager& manager, const Options& options)
     : manager_(manager),
       limits_(options.limits),
+      key_ring_(options.key_file),
       addresses_(resolve_all(options.listen)),
       slot_budget_(options.slot_memory) {
   const auto devices = select_devices(manager, addresses_, options.device);
   make_exports(options, devices);
+  key_ring_.check_rules(exports_);
   for (ibv_context* const device : devices) {
     devices_.push_back(std::make_unique<TargetDevice>(device, exports_));
   }
   SessionOwner& owner = *this;
-  environment_.emplace(
-      SessionEnvironment{io_, counters_, limits_, random_bytes<protocol::InstanceId>(), owner,
-                         io_threads_ ? &*io_threads_ : nullptr, drain_, *client_budgets_});
+  environment_.emplace(SessionEnvironment{io_, counters_, limits_,
+                                          random_bytes<protocol::InstanceId>(), owner,
+                                          io_threads_ ? &*io_threads_ : nullptr, drain_,
+                                          *client_budgets_, key_ring_.keys(), strangers_});
 }
 
 Server::~Server() = default;
@@ -127,6 +131,10 @@ void Server::run() {
     if (exported->store() != nullptr) exported->store()->keep();
   }
   const DescriptorWatch watch(io_, manager_.fd(), [this] { manager_.process(); });
+  std::vector<std::unique_ptr<DeviceEvents>> device_events;
+  for (const auto& device : devices_) {
+    device_events.push_back(std::make_unique<DeviceEvents>(io_, device->context()));
+  }
   io_.run();
   listeners_.clear();
   sessions_.clear();
@@ -174,10 +182,23 @@ void Server::wait_for_signal() {
           "signal {}: still writing exports back to their files, without which data is lost",
           signal);
     }
+    if (signal == SIGHUP) return reload();
     spdlog::info("signal {}: shutting down", signal);
     // The second one does not wait.
     stopping_ ? io_.stop() : shut_down();
   });
+}
+
+/// Sessions of clients that still have a key go on, whichever it was that they came with.
+void Server::reload() {
+  if (!key_ring_.reload()) return;
+  key_ring_.check_rules(exports_);
+  for (const auto& [id, session] : sessions_) {
+    const std::string& client = session->peer().client;
+    if (client.empty() || key_ring_.keys()->has(client)) continue;
+    session->expel(Status::unauthorized,
+                   fmt::format("client '{}' was removed from the keys", client));
+  }
 }
 
 void Server::wait_for_count_signal() {
@@ -314,7 +335,7 @@ std::optional<QueueRefusal> Server::make_room() {
   for (const auto& [id, session] : sessions_) {
     if (session->is_over()) continue;
     ++sessions;
-    if (!session->awaits_hello()) continue;
+    if (!session->is_stranger()) continue;
     ++handshakes;
     if (oldest == nullptr || session->since() < oldest->since()) oldest = session.get();
   }
@@ -342,8 +363,10 @@ std::optional<QueueRefusal> Server::open_queue(std::unique_ptr<cm::Connection>& 
 void Server::refuse(cm::Connection* connection, const QueueRefusal& refusal) {
   ++counters_.refused;
   if (connection == nullptr) return;  // what failed took it along
-  spdlog::warn("refused {}: {}: {}", connection->peer(), protocol::status_text(refusal.status),
-               refusal.text);
+  const auto line =
+      refusals_.note(fmt::format("refused {}: {}: {}", connection->peer(),
+                                 protocol::status_text(refusal.status), refusal.text));
+  if (line) spdlog::warn("{}", *line);
   connection->reject(refusal.encode());
 }
 

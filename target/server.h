@@ -18,7 +18,9 @@
 #include "target/counts.h"
 #include "target/device_selection.h"
 #include "target/export.h"
+#include "target/failed_attempts.h"
 #include "target/io_threads.h"
+#include "target/key_ring.h"
 #include "target/limits.h"
 #include "target/options.h"
 #include "target/queue_drain.h"
@@ -39,7 +41,7 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Listens and serves until SIGTERM, SIGINT or SIGHUP, takes leave of the sessions, writes back
+  /// Listens and serves until SIGTERM or SIGINT, takes leave of the sessions, writes back
   /// what resident exports hold in memory alone, and returns. Throws Error, also when data is lost.
   void run();
 
@@ -65,6 +67,7 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   std::optional<protocol::QueueRefusal> make_room();
   std::optional<std::string> exceeds_client_limit(const Session& session) const;
   void shut_down();
+  void reload();
   void make_exports(const Options& options, std::span<ibv_context* const> devices);
   void drain_queues();
   void settle_exports();
@@ -72,6 +75,9 @@ class Server final : private cm::RequestHandler, private SessionOwner {
 
   cm::ConnectionManager& manager_;
   Limits limits_;
+  KeyRing key_ring_;
+  FailedAttempts strangers_;
+  FailedAttempts refusals_;
   Counters counters_;
   asio::io_context io_{1};
   std::vector<SocketAddress> addresses_;

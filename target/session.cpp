@@ -20,7 +20,7 @@ Session::Session(std::uint32_t id, std::unique_ptr<cm::Connection>& connection,
       environment_(environment),
       peer_(connection->peer()),
       protocol_(id, environment.target, device.catalog(), environment.limits, peer_,
-                &environment.budgets),
+                &environment.budgets, environment.keys),
       waits_(
           environment.io,
           [this](std::uint64_t ticket) { answer_attach(ticket, &SessionProtocol::retry_attach); },
@@ -48,7 +48,7 @@ void Session::accept() {
   watch_.emplace(environment_.io, channel_.fd(), [this] { poll(); });
   connection_->accept(*this);
   const auto time = environment_.limits.handshake;
-  start_deadline(time, fmt::format("no HELLO came within {:g} s",
+  start_deadline(time, fmt::format("it did not say who it is within {:g} s",
                                    std::chrono::duration<double>(time).count()));
 }
 
@@ -154,6 +154,7 @@ void Session::perform(const Step& step) {
 }
 
 void Session::greet() {
+  greeted_ = true;
   deadline_.cancel();
   ++environment_.counters.sessions;
   spdlog::info("session {}: {} connected over {}", id_, peer().text(), device_.name());
@@ -229,13 +230,24 @@ void Session::linger(const std::string& reason) {
 void Session::finish(const std::string& reason) {
   if (over_) return;
   over_ = true;
-  spdlog::info("session {}: {} ended: {}", id_, peer().text(), last_word_.value_or(reason));
+  log_end(last_word_.value_or(reason));
   end_attachments();
   deadline_.cancel();
   silence_.cancel();
   breather_.cancel();
   connection_->disconnect();
   environment_.owner.on_session_over(*this);
+}
+
+/// Those that never got in are not worth a line each.
+void Session::log_end(const std::string& reason) {
+  const std::string line = fmt::format("session {}: {} ended: {}", id_, peer().text(), reason);
+  if (greeted_) return spdlog::info("{}", line);
+  if (const auto text = environment_.strangers.note(line)) spdlog::warn("{}", *text);
+}
+
+void Session::expel(Status status, const std::string& reason) {
+  if (!over_ && !last_word_) end_with(status, reason);
 }
 
 void Session::say_goodbye() {

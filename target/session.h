@@ -38,7 +38,7 @@ class Session final : private cm::EventHandler,
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Answers the request, and waits a limited time for HELLO. Throws SystemError.
+  /// Answers the request, and waits a limited time until it is known who it is. Throws SystemError.
   void accept();
 
   /// Takes a request to connect an I/O queue of one of this session's attachments: see
@@ -59,6 +59,9 @@ class Session final : private cm::EventHandler,
   /// acknowledged.
   void say_goodbye();
 
+  /// Ends it, and tells the initiator why, unless it has ended.
+  void expel(protocol::Status status, const std::string& reason);
+
   /// Ends it, without a word to the initiator, unless it has ended.
   void end(const std::string& reason) { finish(reason); }
 
@@ -72,7 +75,7 @@ class Session final : private cm::EventHandler,
 
   std::chrono::steady_clock::time_point since() const noexcept { return since_; }
   bool is_over() const noexcept { return over_; }
-  bool awaits_hello() const noexcept { return !over_ && protocol_.awaits_hello(); }
+  bool is_stranger() const noexcept { return !over_ && protocol_.is_stranger(); }
   bool is_known() const noexcept { return !over_ && protocol_.is_known(); }
 
  private:
@@ -99,6 +102,7 @@ class Session final : private cm::EventHandler,
   void end_with(protocol::Status status, const std::string& reason);
   void linger(const std::string& reason);
   void finish(const std::string& reason);
+  void log_end(const std::string& reason);
 
   std::uint32_t id_;
   const TargetDevice& device_;
@@ -110,7 +114,8 @@ class Session final : private cm::EventHandler,
   AttachWaits waits_;
   AdminRate rate_;
   std::optional<std::string> last_word_;  // is on its way, and nothing else matters
-  bool gone_ = false;                     // the peer has disconnected
+  bool greeted_ = false;
+  bool gone_ = false;  // the peer has disconnected
   bool over_ = false;
 
   protocol::MessageChannel channel_;  // outlives its queue pair

@@ -6,7 +6,9 @@
 
 #include "common/protocol/messages.h"
 #include "target/client_budgets.h"
+#include "target/client_keys.h"
 #include "target/counters.h"
+#include "target/failed_attempts.h"
 #include "target/io_threads.h"
 #include "target/limits.h"
 #include "target/queue_drain.h"
@@ -43,6 +45,8 @@ struct SessionEnvironment {
   IoThreads* io_threads;  ///< null when no export has a file
   QueueDrain& drain;
   ClientBudgets& budgets;
+  const ClientKeys* keys;     ///< null when nobody is asked who they are
+  FailedAttempts& strangers;  ///< who came and never got in
 };
 
 }  // namespace rdmablk::target

@@ -3,13 +3,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "common/protocol/header.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/private_data.h"
 #include "target/attachments.h"
+#include "target/authenticator.h"
 #include "target/catalog.h"
+#include "target/exports_view.h"
 #include "target/limits.h"
 #include "target/session_peer.h"
 #include "target/step.h"
@@ -24,10 +27,12 @@ class SessionProtocol {
   /// @param id of the session; not zero.
   /// @param target the target's instance id.
   /// @param catalog the exports of its device; outlives this, as `limits` does.
-  /// @param address of the peer, for people.
+  /// @param address of the peer, "address:port"; rules of exports go by it.
   /// @param budgets see Attachments.
+  /// @param keys of the clients, which outlive this and may change; null: nobody is asked.
   SessionProtocol(std::uint32_t id, const protocol::InstanceId& target, const Catalog& catalog,
-                  const Limits& limits, std::string address = {}, ClientBudgets* budgets = nullptr);
+                  const Limits& limits, std::string address = {}, ClientBudgets* budgets = nullptr,
+                  const ClientKeys* keys = nullptr);
   SessionProtocol(const SessionProtocol&) = delete;
   SessionProtocol& operator=(const SessionProtocol&) = delete;
 
@@ -57,9 +62,10 @@ class SessionProtocol {
 
   /// Decides on a request to connect an I/O queue of an attachment of this session: see
   /// Attachment::admit().
-  /// @return its attachment, or why it is refused.
+  /// @param from where it comes, "address:port".
+  /// @return its attachment, or why it is refused. Throws Error.
   std::variant<const Attachment*, protocol::QueueRefusal> admit(
-      const protocol::QueueRequest& request);
+      const protocol::QueueRequest& request, std::string_view from);
 
   /// See Attachment::withdraw(). Does nothing when the attachment is gone.
   void withdraw(const protocol::QueueRequest& request) noexcept { attachments_.withdraw(request); }
@@ -78,35 +84,42 @@ class SessionProtocol {
   const SessionPeer& peer() const noexcept { return peer_; }
 
   /// Whether it is not known yet who it is.
-  bool awaits_hello() const noexcept { return state_ == State::awaiting_hello; }
+  bool is_stranger() const noexcept {
+    return state_ == State::awaiting_hello || state_ == State::awaiting_authentication;
+  }
 
   /// Whether it is known who it is, and nothing has ended yet.
   bool is_known() const noexcept { return state_ == State::joining || is_open(); }
 
  private:
-  enum class State { awaiting_hello, joining, ready, leaving, over };
+  enum class State { awaiting_hello, awaiting_authentication, joining, ready, leaving, over };
 
   bool is_open() const noexcept { return state_ == State::ready || state_ == State::leaving; }
 
+  std::optional<Step> refuse_early(const protocol::Message& message);
   Step request(const protocol::Message& message);
   Step hello(const protocol::Message& message);
+  Step authenticate(const protocol::Message& message);
   Step list(const protocol::Message& message);
   Step begin_joining(Outgoing greeting);
   Step attach(const protocol::Message& message);
   Step detach(const protocol::Message& message);
   Step peer_error(const protocol::Message& message);
   Step reply(const protocol::Message& message);
+  Step end(protocol::Status status, const std::string& reason);
   Step malformed(const std::string& reason);
   std::optional<Step> refuse_attach(const protocol::Message& message,
                                     const protocol::Attach& request, const Offer* offer) const;
 
   std::uint32_t id_;
   protocol::InstanceId target_;
-  const Catalog& catalog_;
   const Limits& limits_;
   State state_ = State::awaiting_hello;
   bool event_outstanding_ = false;
   SessionPeer peer_;
+  ExportsView view_;
+  Authenticator authenticator_;
+  std::optional<auth::Key> session_key_;
   std::optional<Outgoing> greeting_;  ///< while it joins: what it is answered then
   Attachments attachments_;
 };

@@ -165,7 +165,7 @@ TEST(TargetHandshakeTest, DropsWhoSaysNothing) {
   RawInitiator initiator(waiter, target.address());
   const auto received = initiator.receive();
   EXPECT_EQ(received.header.type, MessageType::error);
-  EXPECT_EQ(received.reason(), "no HELLO came within 0.1 s");
+  EXPECT_EQ(received.reason(), "it did not say who it is within 0.1 s");
   initiator.wait_until_disconnected();
 }
 

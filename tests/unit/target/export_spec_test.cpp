@@ -173,5 +173,16 @@ TEST(ExportSpecsTest, KeepsTheirOrder) {
   EXPECT_EQ(specs[0].name, "b");
 }
 
+TEST(ExportSpecTest, ReadsWhoMayHaveIt) {
+  const auto address = asio::ip::make_address("192.0.2.7");
+  const auto spec = parse_export_spec("a=memory:1M,allow=alice:rw,allow=bob:ro@192.0.2.0/24");
+  EXPECT_EQ(spec.rules.access_of("alice", address), protocol::Access::read_write);
+  EXPECT_EQ(spec.rules.access_of("bob", address), protocol::Access::read_only);
+  EXPECT_FALSE(spec.rules.access_of("carol", address));
+  EXPECT_EQ(parse_export_spec("a=file:/x,allow=*:ro").rules.access_of("carol", address),
+            protocol::Access::read_only);
+  EXPECT_THAT(error_of([] { parse_export_spec("a=memory:1M,allow"); }), HasSubstr("'allow'"));
+}
+
 }  // namespace
 }  // namespace rdmablk::target

@@ -68,6 +68,24 @@ TEST(OptionsTest, WantsInsecureToBeSaid) {
                     Not(HasSubstr("\n"))));
 }
 
+TEST(OptionsTest, TakesAKeyFileInPlaceOfInsecure) {
+  const auto options = parse({"--export", "a=memory:1M,allow=alice:ro", "--auth", "/etc/keys"});
+  EXPECT_EQ(options->key_file, "/etc/keys");
+  EXPECT_FALSE(parse({"--export", "a=memory:1M", "--insecure"})->key_file);
+  EXPECT_THAT(error_of([] {
+                parse({"--export", "a=memory:1M", "--auth", "/etc/keys", "--insecure"});
+              }),
+              HasSubstr("exclude each other"));
+}
+
+TEST(OptionsTest, InsecureKnowsNoClients) {
+  EXPECT_THAT(error_of([] {
+                parse({"--export", "a=memory:1M,allow=alice", "--insecure"});
+              }),
+              AllOf(HasSubstr("'a'"), HasSubstr("'alice'"), HasSubstr("--auth")));
+  EXPECT_TRUE(parse({"--export", "a=memory:1M,allow=*:rw@192.0.2.0/24", "--insecure"}));
+}
+
 TEST(OptionsTest, WantsAnExport) {
   EXPECT_THAT(error_of([] { parse({"--insecure"}); }),
               AllOf(HasSubstr("--export"), Not(HasSubstr("\n"))));

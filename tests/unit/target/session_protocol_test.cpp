@@ -95,7 +95,7 @@ class SessionProtocolTest : public ::testing::Test {
   }
 
   Status admit(const protocol::QueueRequest& queue) {
-    const auto admission = protocol_.admit(queue);
+    const auto admission = protocol_.admit(queue, "192.0.2.1:4711");
     const auto* refusal = std::get_if<protocol::QueueRefusal>(&admission);
     return refusal != nullptr ? refusal->status : Status::ok;
   }
@@ -108,10 +108,10 @@ class SessionProtocolTest : public ::testing::Test {
 };
 
 TEST_F(SessionProtocolTest, GreetsBack) {
-  EXPECT_TRUE(protocol_.awaits_hello());
+  EXPECT_TRUE(protocol_.is_stranger());
   const Step step = hello();
   EXPECT_TRUE(step.greeted);
-  EXPECT_FALSE(protocol_.awaits_hello());
+  EXPECT_FALSE(protocol_.is_stranger());
   ASSERT_TRUE(step.send);
   EXPECT_TRUE(step.send->header.is_reply);
   EXPECT_EQ(step.send->header.tag, 77U);
@@ -132,7 +132,7 @@ TEST_F(SessionProtocolTest, GreetsOnlyWhenItMayJoin) {
   EXPECT_TRUE(step.joins);
   EXPECT_FALSE(step.send);
   EXPECT_FALSE(step.greeted);
-  EXPECT_FALSE(protocol_.awaits_hello());
+  EXPECT_FALSE(protocol_.is_stranger());
   const Step joined = protocol_.join();
   EXPECT_TRUE(joined.greeted);
   ASSERT_TRUE(joined.send);
@@ -305,7 +305,7 @@ INSTANTIATE_TEST_SUITE_P(All, MalformedPayloadTest,
 TEST_F(SessionProtocolTest, AdmitsQueuesOfItsAttachments) {
   hello();
   const Attachment& attachment = *attach().attached;
-  const auto admission = protocol_.admit(queue_of(attachment));
+  const auto admission = protocol_.admit(queue_of(attachment), "192.0.2.1:4711");
   EXPECT_EQ(std::get<const Attachment*>(admission), &attachment);
   EXPECT_EQ(admit(queue_of(attachment)), Status::stale);
   protocol_.withdraw(queue_of(attachment));
