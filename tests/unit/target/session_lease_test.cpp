@@ -72,6 +72,7 @@ const AttachReply& granted(const Step& step) {
 }
 
 std::string refusal(const Step& step, Status status) {
+  EXPECT_TRUE(step.send);
   if (!step.send) return "(no answer)";
   EXPECT_EQ(step.send->header.status, status);
   const auto* reason = std::get_if<protocol::Reason>(&step.send->payload);
