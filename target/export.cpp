@@ -31,6 +31,8 @@ Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
       options_(options),
       identity_(std::make_unique<VolatileIdentity>()),
       store_(std::move(store)) {
+  if (store_) store_->flushes().tell_losses(*identity_);
+  if (!spec_.read_only && !spec_.shared) lease_ = std::make_unique<Lease>(spec_.name, *identity_);
   if (spec_.kind == ExportKind::file) return;
   memory_ = std::make_unique<MemoryBacking>(spec_.name, spec_.size, spec_.huge_page);
   if (store_) resident_ = std::make_unique<ResidentStore>(spec_.name, *store_, memory_->bytes());
@@ -54,7 +56,10 @@ Offer Export::offer(ibv_context* device) const {
   offer.info.read_only = spec_.read_only;
   offer.info.block_size = kBlockSize;
   offer.info.size = spec_.size;
+  offer.info.is_shared = spec_.shared;
   offer.identity = identity_.get();
+  offer.rules = &spec_.rules;
+  offer.lease = lease_.get();
   if (!spec_.read_only) offer.read_write.emplace();
   if (memory_) add_grants(offer, device);
   if (store_) add_file(offer);
@@ -82,6 +87,15 @@ void Export::add_file(Offer& offer) const {
   offer.budget = options_.budget;
 }
 
+Footprint Export::footprint() const noexcept {
+  Footprint sum;
+  for (const auto& [device, made] : registrations_) {
+    sum += made.read_only.footprint();
+    if (made.read_write) sum += made.read_write->footprint();
+  }
+  return sum;
+}
+
 std::string Export::describe() const {
   std::string what;
   if (memory_) what = describe_memory(spec_);
@@ -90,8 +104,9 @@ std::string Export::describe() const {
     what += fmt::format(" {} {}", memory_ ? "loaded from" : "in", store_->file().describe());
   }
   const bool is_to_tell = spec_.read_only && !store_;  // a file tells of it itself
-  return fmt::format("export '{}': {}{}, uuid {}", spec_.name, what,
-                     is_to_tell ? ", read-only" : "", format_uuid(identity_->uuid()));
+  return fmt::format("export '{}': {}{}{}, uuid {}", spec_.name, what,
+                     is_to_tell ? ", read-only" : "", spec_.shared ? ", shared" : "",
+                     format_uuid(identity_->uuid()));
 }
 
 }  // namespace rdmablk::target

@@ -11,6 +11,7 @@
 #include "target/export_identity.h"
 #include "target/export_spec.h"
 #include "target/file_store.h"
+#include "target/lease.h"
 #include "target/memory_backing.h"
 #include "target/registration.h"
 #include "target/resident_store.h"
@@ -39,8 +40,14 @@ class Export {
   /// One line for the log: name, size, chunks or file, UUID.
   std::string describe() const;
 
+  /// What its memory takes of all devices.
+  Footprint footprint() const noexcept;
+
   /// Its file; null when there is none.
   FileStore* store() const noexcept { return store_.get(); }
+
+  /// Null when it is read-only or shared.
+  const Lease* lease() const noexcept { return lease_.get(); }
 
   /// Null when it is not resident.
   ResidentStore* resident() const noexcept { return resident_.get(); }
@@ -57,6 +64,7 @@ class Export {
   ExportSpec spec_;
   Options options_;
   std::unique_ptr<ExportIdentity> identity_;
+  std::unique_ptr<Lease> lease_;
   std::unique_ptr<FileStore> store_;
   std::unique_ptr<MemoryBacking> memory_;
   std::unique_ptr<ResidentStore> resident_;

@@ -10,6 +10,8 @@
 
 namespace rdmablk::target {
 
+class ExportIdentity;
+
 /// One attachment that writes to a file: which of its writes are on stable storage. The I/O threads
 /// of its queues share it.
 class Writer {
@@ -57,6 +59,10 @@ class FlushGroup final : private RingOperation {
   /// @param number of the file on every ring.
   explicit FlushGroup(unsigned number) noexcept;
 
+  /// Whoever comes back with acknowledged writes that a failed flush was to cover must learn of it.
+  /// @param identity of the export; outlives this. Before other threads use it.
+  void tell_losses(ExportIdentity& identity) noexcept { identity_ = &identity; }
+
   void add(Writer& writer);
   void remove(Writer& writer) noexcept;  ///< none of its flushes is under way
 
@@ -78,8 +84,10 @@ class FlushGroup final : private RingOperation {
 
   void begin_next(Ring& ring) noexcept;
   void mark_failed() noexcept;
+  void tell_loss() const noexcept;
   void on_result(int result) noexcept override;
 
+  ExportIdentity* identity_ = nullptr;
   std::atomic<std::uint64_t> failures_ = 0;
   std::mutex mutex_;
   std::vector<Writer*> writers_;

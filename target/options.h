@@ -19,11 +19,18 @@ struct Options {
   std::vector<HostPort> listen;
 
   std::optional<std::string> device;  ///< the only device to use; nothing: all
+  /// Where the clients' keys lie; nothing: nobody is asked who they are.
+  std::optional<std::string> key_file;
+
   std::string log_level = "info";
   Limits limits;
   std::size_t io_threads = 1;     ///< threads that work on the requests of file exports
   std::uint64_t slot_memory = 0;  ///< bytes that their I/O queues may use in all
-  bool show_paths = false;        ///< whether initiators see where files lie
+
+  /// Bytes of these that the queues of one client may use; nothing: half, and one queue at least.
+  std::optional<std::uint64_t> client_slot_memory;
+
+  bool show_paths = false;  ///< whether initiators see where files lie
 };
 
 /// Reads the command line.

@@ -13,10 +13,14 @@
 #include "common/lifetime.h"
 #include "common/protocol/private_data.h"
 #include "common/socket_address.h"
+#include "target/client_budgets.h"
 #include "target/counters.h"
+#include "target/counts.h"
 #include "target/device_selection.h"
 #include "target/export.h"
+#include "target/failed_attempts.h"
 #include "target/io_threads.h"
+#include "target/key_ring.h"
 #include "target/limits.h"
 #include "target/options.h"
 #include "target/queue_drain.h"
@@ -37,13 +41,15 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Listens and serves until SIGTERM, SIGINT or SIGHUP, takes leave of the sessions, writes back
+  /// Listens and serves until SIGTERM or SIGINT, takes leave of the sessions, writes back
   /// what resident exports hold in memory alone, and returns. Throws Error, also when data is lost.
   void run();
 
  private:
   void on_request(std::unique_ptr<cm::Connection> connection,
                   std::span<const std::byte> private_data) override;
+  void on_session_joins(Session& session) override;
+  void fence(std::uint64_t attachment, const std::string& taker) override;
   void on_session_over(Session& session) override;
 
   std::optional<protocol::QueueRefusal> answer(std::unique_ptr<cm::Connection>& connection,
@@ -56,7 +62,12 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   std::uint32_t next_session_id();
   void listen();
   void wait_for_signal();
+  void wait_for_count_signal();
+  Counts count() const;
+  std::optional<protocol::QueueRefusal> make_room();
+  std::optional<std::string> exceeds_client_limit(const Session& session) const;
   void shut_down();
+  void reload();
   void make_exports(const Options& options, std::span<ibv_context* const> devices);
   void drain_queues();
   void settle_exports();
@@ -64,10 +75,14 @@ class Server final : private cm::RequestHandler, private SessionOwner {
 
   cm::ConnectionManager& manager_;
   Limits limits_;
+  KeyRing key_ring_;
+  FailedAttempts strangers_;
+  FailedAttempts refusals_;
   Counters counters_;
   asio::io_context io_{1};
   std::vector<SocketAddress> addresses_;
   SlotBudget slot_budget_;
+  std::optional<ClientBudgets> client_budgets_;
   std::vector<std::unique_ptr<Export>> exports_;
   std::vector<std::unique_ptr<TargetDevice>> devices_;
   QueueDrain drain_;
@@ -77,6 +92,7 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   bool stopping_ = false;
   bool settling_ = false;
   std::optional<asio::signal_set> signals_;  ///< until it serves, signals end the process
+  std::optional<asio::signal_set> count_signal_;
   asio::steady_timer goodbye_{io_};
   Listeners listeners_;
   std::map<std::uint32_t, std::unique_ptr<Session>> sessions_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scripted_ring.h"
+#include "target/volatile_identity.h"
 
 namespace rdmablk::target {
 namespace {
@@ -211,6 +212,34 @@ TEST_F(FlushGroupTest, FailsWithADurableWrite) {
   ring_.end_with(0);
   EXPECT_EQ(first_.error, EIO);
   EXPECT_EQ(second_.error, 0);
+}
+
+TEST_F(FlushGroupTest, AFailureChangesTheGenerationBeforeAnybodyIsTold) {
+  VolatileIdentity identity;
+  group_.tell_losses(identity);
+  const auto before = identity.generation();
+  write(one_);
+  flush(first_, &one_);
+  ring_.end_with(0);
+  EXPECT_EQ(identity.generation(), before);
+  first_.then = [&] { EXPECT_NE(identity.generation(), before); };
+  flush(first_, &one_);
+  ring_.end_with(-EIO);
+  EXPECT_EQ(first_.error, EIO);
+  const auto then = identity.generation();
+  group_.fail();
+  EXPECT_NE(identity.generation(), then);
+}
+
+TEST_F(FlushGroupTest, AFailureIsTheLossOfThoseWhoAreAway) {
+  VolatileIdentity identity;
+  group_.tell_losses(identity);
+  const auto before = identity.generation();
+  group_.remove(one_);
+  group_.remove(other_);
+  flush(first_, nullptr);
+  ring_.end_with(-EIO);
+  EXPECT_NE(identity.generation(), before);
 }
 
 TEST_F(FlushGroupTest, ForgetsAWriter) {
