@@ -9,6 +9,7 @@
 #include "common/random.h"
 #include "common/units.h"
 #include "target/export_identity.h"
+#include "target/fencing.h"
 
 namespace rdmablk::target {
 namespace {
