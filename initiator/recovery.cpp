@@ -13,7 +13,6 @@
 
 namespace rdmablk::initiator {
 
-using Phase = SessionState::Phase;
 using protocol::Status;
 
 namespace {
@@ -26,25 +25,10 @@ constexpr std::chrono::milliseconds kEndPatience{500};
 /// Refusals in a row after which the target is taken to have forgotten the attachment.
 constexpr unsigned kMaxQueueRefusals = 2;
 
-double seconds(ControlLoop::Clock::duration time) {
-  return std::chrono::duration<double>(time).count();
-}
-
 bool has_ended(const AttachedImage& image) {
   return std::ranges::none_of(image.places(), [](const auto& place) {
     return place->is_connected && !place->hand_over.has_given_up();
   });
-}
-
-Service service_of(Phase phase) {
-  switch (phase) {
-    case Phase::failing:
-      return Service::failing;
-    case Phase::lost:
-      return Service::lost;
-    default:
-      return Service::waiting;
-  }
 }
 
 }  // namespace
@@ -93,12 +77,6 @@ std::chrono::milliseconds Recovery::longest_pause() const {
   return session_.condition().options().reconnect_delay;
 }
 
-/// Whether any image is still of use.
-bool Recovery::has_live_images() const {
-  return !std::ranges::all_of(session_.images(),
-                              [](const auto* image) { return image->is_lost(); });
-}
-
 bool Recovery::has_news() const {
   return session_.is_lost() || std::ranges::any_of(session_.images(), [](const auto* image) {
            return std::ranges::any_of(
@@ -132,17 +110,6 @@ void Recovery::take_given_up(AttachedImage& image) {
   }
 }
 
-void Recovery::begin_outage(const std::string& reason) {
-  if (outage_ || !has_live_images()) return;
-  const auto now = Clock::now();
-  outage_.emplace();
-  outage_->since = now;
-  outage_->reason = reason;
-  backoff_.lost(now, longest_pause());
-  spdlog::warn("lost the connection to {}: {}; reconnecting", session_.target().text(), reason);
-  update_phase();
-}
-
 /// Whether there is nothing to be done.
 bool Recovery::is_complete() const {
   return std::ranges::all_of(session_.images(), [this](const auto* image) {
@@ -150,19 +117,6 @@ bool Recovery::is_complete() const {
     return session_.is_open() && image->attached().is_attached() &&
            std::ranges::all_of(image->places(), [](const auto& p) { return p->is_connected; });
   });
-}
-
-void Recovery::end_outage() {
-  const Outage outage = *std::exchange(outage_, std::nullopt);
-  phase_timer_.cancel();
-  if (!has_live_images()) return;
-  const auto now = Clock::now();
-  backoff_.succeeded(now);
-  spdlog::info("back at {} after {:.1f} s; {} requests are done again", session_.target().text(),
-               seconds(now - outage.since), outage.undone);
-  phase_ = Phase::connected;
-  show(outage.reason);
-  set_service_of_all(phase_);
 }
 
 /// Does all that is missing, in the order of setting up. Throws Error at the first that fails.
@@ -239,68 +193,6 @@ void Recovery::connect(AttachedImage& image, QueuePlace& place) {
   if (image.is_lost()) return;  // meanwhile
   place.is_connected = true;
   place.hand_over.deliver(std::move(queue));
-}
-
-void Recovery::lose(AttachedImage& image, const std::string& why) {
-  spdlog::error(
-      "{}: {}; every request ends with an I/O error from now on, until it is mounted anew",
-      image.attached().uri(), why);
-  is_any_lost_ = true;
-  session_.condition().enter(Phase::lost, why);
-  image.lose();
-  for (const auto& place : image.places()) {
-    if (place->hand_over.call_back()) place->is_connected = false;
-  }
-}
-
-/// Does what the options say of the time that has passed, and comes back when they say more.
-void Recovery::update_phase() {
-  if (!outage_ || !has_live_images()) return;
-  const RecoveryOptions options = session_.condition().options();
-  const auto now = Clock::now();
-  backoff_.limit(now, options.reconnect_delay);
-  const auto passed = now - outage_->since;
-  if (options.give_up && passed >= *options.give_up) return give_up();
-  const bool fails = options.fail_fast && passed >= *options.fail_fast;
-  const Phase phase = fails ? Phase::failing : Phase::reconnecting;
-  if (phase != std::exchange(phase_, phase)) {
-    if (fails) {
-      spdlog::warn("requests to {} end with an I/O error until it is back",
-                   session_.target().text());
-    }
-    show(outage_->reason);
-    set_service_of_all(phase);
-  }
-  std::optional<Clock::duration> next = options.give_up;
-  if (options.fail_fast && !fails && (!next || *options.fail_fast < *next)) {
-    next = options.fail_fast;
-  }
-  if (!next) return phase_timer_.cancel(), void();
-  phase_timer_.expires_at(outage_->since + *next);
-  phase_timer_.async_wait(lifetime_.guard([this](const asio::error_code& error) {
-    if (!error) update_phase();
-  }));
-}
-
-/// Tells the phase, unless there is worse to tell.
-void Recovery::show(const std::string& reason) {
-  if (!is_any_lost_) session_.condition().enter(phase_, reason);
-}
-
-void Recovery::set_service_of_all(Phase phase) {
-  for (AttachedImage* const image : session_.images()) image->set_service(service_of(phase));
-}
-
-void Recovery::give_up() {
-  spdlog::error(
-      "gave up reconnecting to {} after {:.0f} s ({}); every request ends with an I/O error from "
-      "now on",
-      session_.target().text(), seconds(Clock::now() - outage_->since),
-      outage_->last_failure.empty() ? outage_->reason : outage_->last_failure);
-  is_any_lost_ = true;
-  session_.condition().enter(Phase::lost, outage_->reason);
-  for (AttachedImage* const image : session_.images()) image->lose();
-  if (session_.is_open()) session_.lose("reconnecting was given up");
 }
 
 }  // namespace rdmablk::initiator
