@@ -33,6 +33,12 @@ CheckerRun::CheckerRun(const SharedHistory& history, CheckerOptions options)
     : history_(history), options_(std::move(options)) {
   for (unsigned i = 0; i < options_.threads; ++i) {
     Lane* lane = history_.claim();
+    // Those of writers that were killed come free when the verifier has noticed.
+    const auto patience = Clock::now() + options_.give_up;
+    while (lane == nullptr && !history_.stopped() && Clock::now() < patience) {
+      std::this_thread::sleep_for(kRetryEvery);
+      lane = history_.claim();
+    }
     if (lane == nullptr) {
       throw Error(fmt::format("the history has no free lane for {} threads", options_.threads));
     }
