@@ -69,6 +69,7 @@ class RecoveryTest : public ::testing::Test {
 
   /// Loses the admin queue, and waits until the session has noticed.
   void lose_admin() {
+    await(SessionState::Phase::connected);  // requests are done a little before
     const auto before = session_->state().reconnects;
     target_.drop_admin();
     while (session_->state().phase == SessionState::Phase::connected &&
