@@ -1,9 +1,16 @@
 #include "target/export.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
 
+#include <cerrno>
+
+#include "common/error.h"
+#include "common/random.h"
 #include "common/units.h"
 #include "common/uuid.h"
+#include "target/fixed_identity.h"
 #include "target/volatile_identity.h"
 
 namespace rdmablk::target {
@@ -27,14 +34,48 @@ std::string describe_memory(const ExportSpec& spec) {
 
 Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
                std::span<ibv_context* const> devices, const Options& options)
-    : spec_(spec),
-      options_(options),
-      identity_(std::make_unique<VolatileIdentity>()),
-      store_(std::move(store)) {
+    : spec_(spec), options_(options), store_(std::move(store)) {
+  identify();
   if (spec_.kind == ExportKind::file) return;
   memory_ = std::make_unique<MemoryBacking>(spec_.name, spec_.size, spec_.huge_page);
   if (store_) resident_ = std::make_unique<ResidentStore>(spec_.name, *store_, memory_->bytes());
   for (ibv_context* const device : devices) registrations_.emplace(device, register_with(device));
+}
+
+void Export::identify() {
+  if (!store_) {
+    identity_ = std::make_unique<VolatileIdentity>();
+    return;
+  }
+  const BackingFile& file = store_->file();
+  const FileFingerprint print = fingerprint_of(file.fd(), file.path());
+  if (spec_.read_only) {
+    identity_ = std::make_unique<FixedIdentity>(print, spec_.size);
+    return;
+  }
+  FoundContent content{print.incarnation, spec_.size, options_.boot, {}};
+  if (spec_.kind == ExportKind::resident) content.memory = random_bytes<MemoryId>();
+  auto stored = std::make_unique<StoredIdentity>(*options_.state, spec_.name, file.path(),
+                                                 print.file_name(), content);
+  stored_ = stored.get();
+  identity_ = std::move(stored);
+  store_->flushes().tell(*identity_);
+}
+
+bool Export::settle() noexcept {
+  if (resident_ && !resident_->settle()) return false;
+  if (resident_ || !store_ || spec_.read_only) return true;
+  if (::fdatasync(store_->file().fd()) == 0) return true;
+  spdlog::error("export '{}': cannot flush {}: {}", spec_.name, store_->file().path(),
+                errno_text(errno));
+  identity_->mark_lost();
+  return false;
+}
+
+void Export::mark_clean() {
+  if (stored_ == nullptr) return;
+  const BackingFile& file = store_->file();
+  stored_->mark_clean(fingerprint_of(file.fd(), file.path()).incarnation);
 }
 
 Export::Registrations Export::register_with(ibv_context* device) const {

@@ -14,6 +14,8 @@
 #include "target/memory_backing.h"
 #include "target/registration.h"
 #include "target/resident_store.h"
+#include "target/state_directory.h"
+#include "target/stored_identity.h"
 
 namespace rdmablk::target {
 
@@ -21,6 +23,9 @@ namespace rdmablk::target {
 class Export {
  public:
   struct Options {
+    /// Where identities are kept, and the boot that it is; needed for files that may be written.
+    const StateDirectory* state = nullptr;  // outlives the export
+    std::string boot = {};
     SlotBudget* budget = nullptr;  ///< of the target; outlives the export
     bool show_path = false;        ///< to initiators, instead of the file's name alone
   };
@@ -42,10 +47,19 @@ class Export {
   /// Its file; null when there is none.
   FileStore* store() const noexcept { return store_.get(); }
 
+  /// Makes the file hold everything that was written, on stable storage, when no queue is left.
+  /// Blocks; logs what fails. Of several exports, each on a thread.
+  /// @return whether it does.
+  bool settle() noexcept;
+
+  /// Notes that it is settled, and that nothing comes after that. Throws Error.
+  void mark_clean();
+
   /// Null when it is not resident.
   ResidentStore* resident() const noexcept { return resident_.get(); }
 
  private:
+  void identify();
   struct Registrations {
     Registration read_only;
     std::optional<Registration> read_write;
@@ -57,6 +71,7 @@ class Export {
   ExportSpec spec_;
   Options options_;
   std::unique_ptr<ExportIdentity> identity_;
+  StoredIdentity* stored_ = nullptr;  ///< the same, when it is kept in the state directory
   std::unique_ptr<FileStore> store_;
   std::unique_ptr<MemoryBacking> memory_;
   std::unique_ptr<ResidentStore> resident_;

@@ -55,8 +55,13 @@ void FlushGroup::begin_next(Ring& ring) noexcept {
 }
 
 void FlushGroup::fail() noexcept {
+  mark_lost();
   const std::lock_guard lock(mutex_);
   mark_failed();
+}
+
+void FlushGroup::mark_lost() noexcept {
+  if (identity_ != nullptr) identity_->mark_lost();
 }
 
 void FlushGroup::mark_failed() noexcept {
@@ -69,6 +74,7 @@ void FlushGroup::mark_failed() noexcept {
 
 void FlushGroup::on_result(int result) noexcept {
   const int error = error_of(result);
+  if (error != 0) mark_lost();
   Flushes done;
   Ring* next = nullptr;
   {

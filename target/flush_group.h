@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "target/export_identity.h"
 #include "target/ring.h"
 
 namespace rdmablk::target {
@@ -57,6 +58,10 @@ class FlushGroup final : private RingOperation {
   /// @param number of the file on every ring.
   explicit FlushGroup(unsigned number) noexcept;
 
+  /// Has an identity told that content is lost before anybody hears of a failure. Before the first
+  /// flush. @param identity of the export; outlives this.
+  void tell(ExportIdentity& identity) noexcept { identity_ = &identity; }
+
   void add(Writer& writer);
   void remove(Writer& writer) noexcept;  ///< none of its flushes is under way
 
@@ -77,9 +82,11 @@ class FlushGroup final : private RingOperation {
   using Flushes = boost::intrusive::slist<Flush, boost::intrusive::cache_last<true>>;
 
   void begin_next(Ring& ring) noexcept;
+  void mark_lost() noexcept;
   void mark_failed() noexcept;
   void on_result(int result) noexcept override;
 
+  ExportIdentity* identity_ = nullptr;
   std::atomic<std::uint64_t> failures_ = 0;
   std::mutex mutex_;
   std::vector<Writer*> writers_;

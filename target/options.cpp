@@ -24,6 +24,7 @@ struct Arguments {
   std::vector<std::string> exports;
   std::optional<std::string> listen;
   std::string device;
+  std::optional<std::string> state_directory;
   std::string log_level = "info";
   double handshake_timeout = 10;
   std::size_t max_sessions = Limits{}.sessions;
@@ -51,6 +52,12 @@ void describe(CLI::App& app, Arguments& arguments) {
                  "Where to listen; without it on all addresses, at port 10812")
       ->type_name("ADDR[:PORT]");
   app.add_option("--device", arguments.device, "Use this RDMA device only")->type_name("DEVICE");
+  app.add_option(
+         "--state-dir", arguments.state_directory,
+         "Where is kept what initiators know exports by, so that they find them again after "
+         "a restart; without it $STATE_DIRECTORY, or /var/lib/rdmablk for root, or "
+         "~/.local/state/rdmablk")
+      ->type_name("DIRECTORY");
   app.add_option("--handshake-timeout", arguments.handshake_timeout,
                  "How long a peer that has connected may take to say who it is, in seconds")
       ->type_name("SECONDS")
@@ -115,6 +122,10 @@ Options make_options(const Arguments& arguments) {
   options.exports = parse_export_specs(arguments.exports);
   options.listen = listen_addresses(arguments);
   if (!arguments.device.empty()) options.device = arguments.device;
+  if (arguments.state_directory && arguments.state_directory->empty()) {
+    throw UsageError("--state-dir is empty: it takes the path of a directory");
+  }
+  options.state_directory = arguments.state_directory.value_or("");
   options.log_level = arguments.log_level;
   options.limits.handshake =
       std::chrono::milliseconds(static_cast<std::int64_t>(arguments.handshake_timeout * 1000));

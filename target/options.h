@@ -19,6 +19,8 @@ struct Options {
   std::vector<HostPort> listen;
 
   std::optional<std::string> device;  ///< the only device to use; nothing: all
+  std::string
+      state_directory;  ///< where the identities of exports are kept; empty: the usual place
   std::string log_level = "info";
   Limits limits;
   std::size_t io_threads = 1;     ///< threads that work on the requests of file exports

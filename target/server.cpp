@@ -12,6 +12,7 @@
 #include "common/random.h"
 #include "common/units.h"
 #include "common/verbs/memory_region.h"
+#include "target/boot_id.h"
 #include "target/distinct_files.h"
 #include "target/machine_memory.h"
 #include "target/memlock_budget.h"
@@ -58,6 +59,11 @@ std::vector<std::unique_ptr<FileStore>> open_stores(std::vector<ExportSpec>& spe
   return stores;
 }
 
+/// Whether anything is to be remembered of an export when the target has ended.
+bool needs_state(const ExportSpec& spec) {
+  return spec.has_file() && !spec.read_only;
+}
+
 void check_slot_memory(const BackingFile& file, const Options& options) {
   const std::uint64_t needed = full_queue_bytes(file, options.limits);
   if (needed <= options.slot_memory) return;
@@ -96,6 +102,11 @@ void Server::make_exports(const Options& options, std::span<ibv_context* const> 
   auto stores = open_stores(specs);
   check_memory(specs, read_machine_memory());
   check_memlock(specs, devices.size(), verbs::memlock_limit());
+  if (std::any_of(specs.begin(), specs.end(), needs_state)) {
+    state_.emplace(options.state_directory.empty() ? default_state_directory()
+                                                   : options.state_directory);
+  }
+  const std::string boot = read_boot_id();
   std::vector<int> files;
   for (const auto& store : stores) {
     if (!store) continue;
@@ -103,9 +114,12 @@ void Server::make_exports(const Options& options, std::span<ibv_context* const> 
     files.push_back(store->file().fd());
   }
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    exports_.push_back(std::make_unique<Export>(
-        specs[i], std::move(stores[i]), devices,
-        Export::Options{.budget = &slot_budget_, .show_path = options.show_paths}));
+    exports_.push_back(
+        std::make_unique<Export>(specs[i], std::move(stores[i]), devices,
+                                 Export::Options{.state = state_ ? &*state_ : nullptr,
+                                                 .boot = boot,
+                                                 .budget = &slot_budget_,
+                                                 .show_path = options.show_paths}));
     spdlog::info("{}", exports_.back()->describe());
   }
   // The threads register the files.
@@ -131,8 +145,21 @@ void Server::run() {
 void Server::settle_exports() {
   settling_ = true;
   const auto unsettled = settle(exports_, io_);
+  mark_clean(unsettled);
   spdlog::info("ended: {}", counters_.text());
   if (!unsettled.empty()) throw Error(describe_unsettled(unsettled));
+}
+
+/// Once everything else is done.
+void Server::mark_clean(std::span<const Export* const> unsettled) {
+  for (const auto& exported : exports_) {
+    if (std::find(unsettled.begin(), unsettled.end(), exported.get()) != unsettled.end()) continue;
+    try {
+      exported->mark_clean();
+    } catch (const Error& error) {
+      spdlog::error("{}", error.what());
+    }
+  }
 }
 
 /// Waits for what the sessions' queues have begun.

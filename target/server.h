@@ -60,6 +60,7 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   void make_exports(const Options& options, std::span<ibv_context* const> devices);
   void drain_queues();
   void settle_exports();
+  void mark_clean(std::span<const Export* const> unsettled);
   void remove(std::uint32_t session);
 
   cm::ConnectionManager& manager_;
@@ -68,6 +69,7 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   asio::io_context io_{1};
   std::vector<SocketAddress> addresses_;
   SlotBudget slot_budget_;
+  std::optional<StateDirectory> state_;
   std::vector<std::unique_ptr<Export>> exports_;
   std::vector<std::unique_ptr<TargetDevice>> devices_;
   QueueDrain drain_;

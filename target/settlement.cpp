@@ -16,11 +16,11 @@ std::vector<const Export*> settle(std::span<const std::unique_ptr<Export>> expor
   std::vector<const Export*> unsettled;
   std::size_t waiting = 0;
   std::vector<std::jthread> threads;
-  for (const auto& resident : exports) {
-    if (resident->resident() == nullptr) continue;
+  for (const auto& exported : exports) {
+    if (exported->store() == nullptr || exported->spec().read_only) continue;
     ++waiting;
-    const auto work_on = [&io, &unsettled, &waiting, one = resident.get()] {
-      const bool settled = one->resident()->settle();
+    const auto work_on = [&io, &unsettled, &waiting, one = exported.get()] {
+      const bool settled = one->settle();
       asio::post(io, [&unsettled, &waiting, one, settled] {
         if (!settled) unsettled.push_back(one);
         --waiting;

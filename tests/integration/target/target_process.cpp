@@ -44,9 +44,11 @@ std::string target_program() {
 
 }  // namespace
 
-TargetProcess::TargetProcess(const std::vector<std::string>& arguments) {
-  std::vector<std::string> command{target_program(), "--insecure", "--log-level",
-                                   "debug",          "--listen",   test_address() + ":0"};
+TargetProcess::TargetProcess(const std::vector<std::string>& arguments)
+    : state_(::testing::TempDir() + "/rdmablk-state-XXXXXX") {
+  if (::mkdtemp(state_.data()) == nullptr) throw SystemError("make a directory", errno);
+  std::vector<std::string> command{target_program(), "--insecure",          "--log-level", "debug",
+                                   "--listen",       test_address() + ":0", "--state-dir", state_};
   command.insert(command.end(), arguments.begin(), arguments.end());
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw SystemError("make a pipe", errno);
@@ -69,9 +71,12 @@ void TargetProcess::wait_until_listening(UniqueFd input) {
 }
 
 TargetProcess::~TargetProcess() {
-  if (pid_ < 0) return;
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+  if (pid_ >= 0) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(state_, ignored);
 }
 
 void TargetProcess::show_log_if_failed() {

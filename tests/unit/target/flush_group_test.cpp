@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scripted_ring.h"
+#include "target/volatile_identity.h"
 
 namespace rdmablk::target {
 namespace {
@@ -250,6 +251,26 @@ TEST_F(FlushGroupTest, MayBeAskedAgainWithinACallback) {
   ASSERT_EQ(ring_.in_flight(), 1U) << "joined the one submitted before";
   ring_.end_with(0);
   EXPECT_EQ(first_.error, 0);
+}
+
+TEST_F(FlushGroupTest, ChangesTheGenerationBeforeAnybodyHearsOfAFailure) {
+  VolatileIdentity identity;
+  auto known = identity.generation();
+  const auto expect_change = [&] {
+    EXPECT_NE(identity.generation(), known);
+    known = identity.generation();
+  };
+  group_.tell(identity);
+  write(one_);
+  flush(first_, &one_);
+  ring_.end_with(0);
+  EXPECT_EQ(identity.generation(), known);
+  flush(second_, &one_);
+  second_.then = expect_change;
+  ring_.end_with(-EIO);
+  EXPECT_EQ(second_.error, EIO);
+  group_.fail();
+  expect_change();
 }
 
 }  // namespace
