@@ -31,6 +31,8 @@ struct ExportState {
   static std::optional<ExportState> decode(std::string_view text);
 };
 
+struct MemoryRecord;
+
 /// The content of an export as a target finds it at its start.
 struct FoundContent {
   std::string file;  ///< FileFingerprint::incarnation
@@ -38,6 +40,8 @@ struct FoundContent {
   std::string boot;
   /// The memory that it is served from; nothing when the file itself is.
   std::optional<MemoryId> memory;
+  /// What is known of that memory, when it comes from an earlier process.
+  const MemoryRecord* inherited = nullptr;
 };
 
 /// How the content relates to what the export was known by.

@@ -25,6 +25,8 @@ struct Arguments {
   std::optional<std::string> listen;
   std::string device;
   std::optional<std::string> state_directory;
+  std::vector<std::string> discards;
+  std::optional<pid_t> predecessor;
   std::string log_level = "info";
   double handshake_timeout = 10;
   std::size_t max_sessions = Limits{}.sessions;
@@ -40,11 +42,13 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.set_version_flag("--version", "rdmablk-target " RDMABLK_VERSION);
   app.add_option("--export", arguments.exports,
                  "An export of memory, of a file or of a block device; may be given several times. "
-                 "size: makes the file when it is missing, with sparse unallocated. resident: the "
+                 "size: makes the file when it is missing, with sparse unallocated. save: the file "
+                 "that keeps "
+                 "the memory while no target runs. resident: the "
                  "file is loaded into memory, and takes huge and chunk too. A comma within a value "
                  "is written \\,")
       ->type_name(
-          "NAME=memory:SIZE[,huge=2M|1G][,readonly][,chunk=SIZE] or "
+          "NAME=memory:SIZE[,huge=2M|1G][,readonly][,chunk=SIZE][,save=PATH] or "
           "NAME=file:PATH[,size=SIZE][,sparse][,direct=auto|on|off][,readonly][,resident]")
       ->allow_extra_args(false)
       ->required();
@@ -58,6 +62,17 @@ void describe(CLI::App& app, Arguments& arguments) {
          "a restart; without it $STATE_DIRECTORY, or /var/lib/rdmablk for root, or "
          "~/.local/state/rdmablk")
       ->type_name("DIRECTORY");
+  app.add_option("--succeed", arguments.predecessor,
+                 "Take over from the target that is this process: it hands its memory over, and "
+                 "ends when this one serves")
+      ->type_name("PID")
+      ->check(CLI::PositiveNumber);
+  app.add_option(
+         "--discard", arguments.discards,
+         "Let go of the memory that an earlier process left of this export, with what is in "
+         "it; may be given several times")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   app.add_option("--handshake-timeout", arguments.handshake_timeout,
                  "How long a peer that has connected may take to say who it is, in seconds")
       ->type_name("SECONDS")
@@ -125,6 +140,8 @@ Options make_options(const Arguments& arguments) {
   if (arguments.state_directory && arguments.state_directory->empty()) {
     throw UsageError("--state-dir is empty: it takes the path of a directory");
   }
+  options.discards = arguments.discards;
+  options.predecessor = arguments.predecessor;
   options.state_directory = arguments.state_directory.value_or("");
   options.log_level = arguments.log_level;
   options.limits.handshake =

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +23,8 @@ struct Options {
   std::optional<std::string> device;  ///< the only device to use; nothing: all
   std::string
       state_directory;  ///< where the identities of exports are kept; empty: the usual place
+  std::vector<std::string> discards;  ///< exports whose kept memory is to be let go of
+  std::optional<pid_t> predecessor;   ///< the process to take over from
   std::string log_level = "info";
   Limits limits;
   std::size_t io_threads = 1;     ///< threads that work on the requests of file exports

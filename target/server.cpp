@@ -10,14 +10,8 @@
 #include "common/error.h"
 #include "common/log.h"
 #include "common/random.h"
-#include "common/units.h"
-#include "common/verbs/memory_region.h"
-#include "target/boot_id.h"
-#include "target/distinct_files.h"
-#include "target/machine_memory.h"
-#include "target/memlock_budget.h"
+#include "target/export_set_up.h"
 #include "target/settlement.h"
-#include "target/store_grant.h"
 
 namespace rdmablk::target {
 namespace {
@@ -38,50 +32,22 @@ std::vector<SocketAddress> resolve_all(const std::vector<HostPort>& listen) {
   return addresses;
 }
 
-/// What the files of resident exports will take, as far as it is known: before any is made.
-void expect_sizes(std::vector<ExportSpec>& specs) {
-  for (ExportSpec& spec : specs) {
-    if (spec.has_file()) spec.size = spec.file_size.value_or(0);
-  }
-}
-
-/// Opens the files of those that have one. @param specs get their sizes.
-std::vector<std::unique_ptr<FileStore>> open_stores(std::vector<ExportSpec>& specs) {
-  std::vector<std::unique_ptr<FileStore>> stores;
-  unsigned number = 0;
-  for (ExportSpec& spec : specs) {
-    auto& store = stores.emplace_back();
-    if (!spec.has_file()) continue;
-    store = std::make_unique<FileStore>(spec, number++);
-    spec.size = store->file().size();
-    if (spec.kind == protocol::ExportKind::resident) check_chunk_count(spec);
-  }
-  return stores;
-}
-
-/// Whether anything is to be remembered of an export when the target has ended.
-bool needs_state(const ExportSpec& spec) {
-  return spec.has_file() && !spec.read_only;
-}
-
-void check_slot_memory(const BackingFile& file, const Options& options) {
-  const std::uint64_t needed = full_queue_bytes(file, options.limits);
-  if (needed <= options.slot_memory) return;
-  throw UsageError(fmt::format(
-      "--slot-memory is {}, and one I/O queue with --slots {} of --slot-size {} takes {} bytes",
-      format_size(options.slot_memory), options.limits.slots, format_size(options.limits.slot_size),
-      needed));
-}
-
 }  // namespace
 
-Server::Server(cm::ConnectionManager& manager, const Options& options)
+Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_manager,
+               const Options& options, InheritedMemory inherited)
     : manager_(manager),
+      service_manager_(service_manager),
       limits_(options.limits),
       addresses_(resolve_all(options.listen)),
       slot_budget_(options.slot_memory) {
   const auto devices = select_devices(manager, addresses_, options.device);
-  make_exports(options, devices);
+  state_ = open_state(options);
+  exports_ = make_exports(options, std::move(inherited),
+                          {devices, slot_budget_, state_.get(), service_manager});
+  // The threads register the files.
+  const auto files = files_of(exports_);
+  if (!files.empty()) io_threads_.emplace(options.io_threads, files);
   for (ibv_context* const device : devices) {
     devices_.push_back(std::make_unique<TargetDevice>(device, exports_));
   }
@@ -93,73 +59,44 @@ Server::Server(cm::ConnectionManager& manager, const Options& options)
 
 Server::~Server() = default;
 
-/// Opens the files first: what the memory of resident exports takes depends on them.
-void Server::make_exports(const Options& options, std::span<ibv_context* const> devices) {
-  std::vector<ExportSpec> specs = options.exports;
-  check_distinct_files(specs);
-  expect_sizes(specs);
-  check_memory(specs, read_machine_memory());
-  auto stores = open_stores(specs);
-  check_memory(specs, read_machine_memory());
-  check_memlock(specs, devices.size(), verbs::memlock_limit());
-  if (std::any_of(specs.begin(), specs.end(), needs_state)) {
-    state_.emplace(options.state_directory.empty() ? default_state_directory()
-                                                   : options.state_directory);
-  }
-  const std::string boot = read_boot_id();
-  std::vector<int> files;
-  for (const auto& store : stores) {
-    if (!store) continue;
-    check_slot_memory(store->file(), options);
-    files.push_back(store->file().fd());
-  }
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    exports_.push_back(
-        std::make_unique<Export>(specs[i], std::move(stores[i]), devices,
-                                 Export::Options{.state = state_ ? &*state_ : nullptr,
-                                                 .boot = boot,
-                                                 .budget = &slot_budget_,
-                                                 .show_path = options.show_paths}));
-    spdlog::info("{}", exports_.back()->describe());
-  }
-  // The threads register the files.
-  if (!files.empty()) io_threads_.emplace(options.io_threads, files);
-}
-
-void Server::run() {
+ServerEnd Server::run(const std::function<void()>& on_serving) {
   signals_.emplace(io_, SIGTERM, SIGINT, SIGHUP);
   wait_for_signal();
-  listen();
-  for (const auto& exported : exports_) {
-    if (exported->store() != nullptr) exported->store()->keep();
-  }
+  listeners_ = listen_on(manager_, addresses_, *this);
+  begin();
+  SuccessionHandler& succession = *this;
+  succession_.emplace(io_, succession);
   const DescriptorWatch watch(io_, manager_.fd(), [this] { manager_.process(); });
+  announce();
+  service_manager_.tell_ready();
+  on_serving();
   io_.run();
   listeners_.clear();
   sessions_.clear();
   drain_queues();
-  settle_exports();
+  if (!successor_) {
+    settle_exports();
+    return {};
+  }
+  spdlog::info("ended: {}", counters_.text());
+  return {std::move(successor_), release_memory(exports_)};
+}
+
+/// Nobody is served before this: connections wait.
+void Server::begin() {
+  for (const auto& exported : exports_) exported->begin();
+  for (const auto& exported : exports_) {
+    if (exported->store() != nullptr) exported->store()->keep();
+  }
 }
 
 /// Lets files take what resident exports hold in memory alone.
 void Server::settle_exports() {
   settling_ = true;
   const auto unsettled = settle(exports_, io_);
-  mark_clean(unsettled);
+  mark_clean(exports_, unsettled);
   spdlog::info("ended: {}", counters_.text());
   if (!unsettled.empty()) throw Error(describe_unsettled(unsettled));
-}
-
-/// Once everything else is done.
-void Server::mark_clean(std::span<const Export* const> unsettled) {
-  for (const auto& exported : exports_) {
-    if (std::find(unsettled.begin(), unsettled.end(), exported.get()) != unsettled.end()) continue;
-    try {
-      exported->mark_clean();
-    } catch (const Error& error) {
-      spdlog::error("{}", error.what());
-    }
-  }
 }
 
 /// Waits for what the sessions' queues have begun.
@@ -175,8 +112,7 @@ void Server::drain_queues() {
   }
 }
 
-void Server::listen() {
-  listeners_ = listen_on(manager_, addresses_, *this);
+void Server::announce() const {
   std::vector<std::string> where;
   for (const auto& listener : listeners_) where.push_back(listener->address().text());
   std::vector<std::string> over;
@@ -201,6 +137,7 @@ void Server::wait_for_signal() {
 
 void Server::shut_down() {
   stopping_ = true;
+  service_manager_.tell_stopping();
   listeners_.clear();
   if (sessions_.empty()) return io_.stop();
   // They stay in the map until later: nothing is removed while it is walked through.
@@ -211,6 +148,21 @@ void Server::shut_down() {
     spdlog::warn("{} sessions did not acknowledge that the target ends", sessions_.size());
     io_.stop();
   });
+}
+
+std::optional<std::string> Server::refuse_successor(const SuccessionRequest& request) {
+  if (stopping_) return "the target is about to end";
+  std::vector<MemoryRecord> records;
+  for (const auto& exported : exports_) {
+    if (exported->is_kept()) records.push_back(exported->record());
+  }
+  return reason_against(request, records);
+}
+
+void Server::on_successor(Successor successor) {
+  spdlog::info("process {} takes over: shutting down", successor.pid());
+  successor_.emplace(std::move(successor));
+  if (!stopping_) shut_down();
 }
 
 void Server::on_session_over(Session& session) {

@@ -18,6 +18,11 @@ namespace rdmablk::target {
 std::vector<const Export*> settle(std::span<const std::unique_ptr<Export>> exports,
                                   asio::io_context& io);
 
+/// Notes, once everything else is done, that those which are not among the unsettled have lost
+/// nothing. Logs what cannot be noted.
+void mark_clean(std::span<const std::unique_ptr<Export>> exports,
+                std::span<const Export* const> unsettled);
+
 /// What to tell the administrator about them, in one line.
 std::string describe_unsettled(std::span<const Export* const> exports);
 

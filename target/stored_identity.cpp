@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "common/error.h"
 #include "common/random.h"
 #include "common/uuid.h"
@@ -19,7 +21,12 @@ StoredIdentity::StoredIdentity(const StateDirectory& directory, std::string name
   state_.size = content.size;
   state_.boot = content.boot;
   state_.memory = content.memory;
-  adopt(find());
+  const auto before = find();
+  content.inherited != nullptr ? adopt(*content.inherited, before) : adopt(before);
+}
+
+void StoredIdentity::begin() {
+  const std::scoped_lock writing(writing_);
   write(state_);
 }
 
@@ -50,7 +57,7 @@ void StoredIdentity::adopt(const std::optional<ExportState>& before) {
   state_.lease = first_lease();
   if (!before) return;
   state_.lease = before->lease;
-  const FoundContent now{state_.file, state_.size, state_.boot, state_.memory};
+  const FoundContent now{state_.file, state_.size, state_.boot, state_.memory, nullptr};
   switch (compare(*before, now)) {
     case Continuity::same:
       state_.generation = before->generation;
@@ -66,6 +73,43 @@ void StoredIdentity::adopt(const std::optional<ExportState>& before) {
       return spdlog::warn("export '{}': {} is not the file that was exported before", name_,
                           state_.path);
   }
+}
+
+/// The memory has everything, whatever the file has.
+void StoredIdentity::adopt(const MemoryRecord& inherited,
+                           const std::optional<ExportState>& before) {
+  const bool is_of_another_time = before && before->memory != inherited.memory;
+  if (is_of_another_time && !inherited.is_dirty) return adopt(before);  // it equals the file
+  if (is_of_another_time) {
+    throw Error(
+        fmt::format("memory of export '{}' was kept, but {} has been served without it since: give "
+                    "--discard {} to let go of that memory and serve what the file holds",
+                    name_, state_.path, name_));
+  }
+  state_.uuid = inherited.uuid;
+  state_.generation = inherited.generation;
+  state_.lease = std::max(inherited.lease, before ? before->lease : 0);
+  // Only half of a change has been noted.
+  if (before && before->generation != inherited.generation) change(state_.generation);
+}
+
+void StoredIdentity::mirror(RecordMemory& memory) {
+  const std::scoped_lock writing(writing_);
+  mirror_ = &memory;
+  update_mirror(memory.record().is_suspect);
+}
+
+void StoredIdentity::update_mirror(bool is_suspect) noexcept {
+  if (mirror_ == nullptr) return;
+  MemoryRecord record = mirror_->record();
+  {
+    const std::scoped_lock lock(mutex_);
+    record.uuid = state_.uuid;
+    record.generation = state_.generation;
+    record.lease = state_.lease;
+  }
+  record.is_suspect = is_suspect;
+  mirror_->update(record);
 }
 
 protocol::Generation StoredIdentity::generation() const {
@@ -87,8 +131,11 @@ std::uint64_t StoredIdentity::next_lease() {
   }
   ++next.lease;
   write(next);
-  const std::scoped_lock lock(mutex_);
-  state_.lease = next.lease;
+  {
+    const std::scoped_lock lock(mutex_);
+    state_.lease = next.lease;
+  }
+  update_mirror(mirror_ != nullptr && mirror_->record().is_suspect);
   return next.lease;
 }
 
@@ -101,6 +148,7 @@ void StoredIdentity::mark_lost() noexcept {
     state_.clean = false;
     next = state_;
   }
+  update_mirror(true);
   try {
     write(next);
     return;

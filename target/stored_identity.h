@@ -6,7 +6,7 @@
 
 #include "target/export_identity.h"
 #include "target/export_state.h"
-#include "target/file_fingerprint.h"
+#include "target/memory_record.h"
 #include "target/state_directory.h"
 
 namespace rdmablk::target {
@@ -15,12 +15,18 @@ namespace rdmablk::target {
 /// and taken up again when everything that was acknowledged is still there.
 class StoredIdentity final : public ExportIdentity {
  public:
-  /// Finds what is known of the file, and notes, durably, that a target runs. Says in the log what
-  /// could not be taken up. Throws Error.
+  /// Finds what is known of the file. Says in the log what could not be taken up. Throws Error.
   /// @param directory outlives this. @param name of the export, for messages. @param path of the
   /// file. @param key FileFingerprint::file_name() of it.
   StoredIdentity(const StateDirectory& directory, std::string name, std::string path,
                  std::string key, const FoundContent& content);
+
+  /// Has the record of the memory say the same, from now on. Before other threads use it.
+  /// @param memory outlives this.
+  void mirror(RecordMemory& memory);
+
+  /// Notes, durably, that a target runs: before the export is offered. Throws Error.
+  void begin();
 
   const protocol::Uuid& uuid() const noexcept override { return state_.uuid; }
   protocol::Generation generation() const override;
@@ -36,12 +42,15 @@ class StoredIdentity final : public ExportIdentity {
  private:
   std::optional<ExportState> find() const;
   void adopt(const std::optional<ExportState>& before);
+  void adopt(const MemoryRecord& inherited, const std::optional<ExportState>& before);
   void write(const ExportState& state) const;
+  void update_mirror(bool is_suspect) noexcept;
 
   const StateDirectory& directory_;
   std::string name_;
   std::string file_name_;
-  std::mutex writing_;  ///< one writes the file at a time
+  std::mutex writing_;  ///< one writes the file, and the record, at a time
+  RecordMemory* mirror_ = nullptr;
   mutable std::mutex mutex_;
   ExportState state_;
 };
