@@ -23,6 +23,7 @@ start_keeper() {
   target_log=$scratch/target.log
   keeper_log=$scratch/keeper.log
   : >"$target_log"
+  : >"$keeper_log"
   "$keeper" "${keeper_options[@]}" "${service:-$RDMABLK_BIN/rdmablk-target}" --insecure --listen "$address:${port:-0}" \
     --state-dir "$scratch/state" "$@" >"$keeper_log" 2>"$target_log" &
   keeper_pid=$!
