@@ -68,7 +68,7 @@ expect_match "what it says" "'disk' was kept.*4 MiB.*8 MiB.*--discard disk" "$(t
 # More than the store takes is refused, and a service without a store serves all the same.
 keeper_options=(--max 3)
 status=0
-"$keeper" --max 3 "$RDMABLK_BIN/rdmablk-target" --insecure --listen "$address:0" --state-dir "$scratch/state" \
+timeout 30 "$keeper" --max 3 "$RDMABLK_BIN/rdmablk-target" --insecure --listen "$address:0" --state-dir "$scratch/state" \
   "${exports[@]}" >"$keeper_log" 2>"$target_log" || status=$?
 expect_equal "exit status when the store is too small" 1 "$status"
 expect_match "what it says" "keeps 3 of 4.*FileDescriptorStoreMax=" "$(tail -n 1 "$target_log")"
