@@ -1,8 +1,9 @@
 # What every target is compiled with. A target links `rdmablk_options` to get it.
 
 option(RDMABLK_TESTS "Build the tests" ON)
-set(RDMABLK_SANITIZE "" CACHE STRING "Sanitizers to build with: address or thread; empty for none")
-set_property(CACHE RDMABLK_SANITIZE PROPERTY STRINGS "" address thread)
+set(RDMABLK_SANITIZE "" CACHE STRING
+    "Sanitizers to build with: address, thread, or fuzzer (Clang's, with address); empty for none")
+set_property(CACHE RDMABLK_SANITIZE PROPERTY STRINGS "" address thread fuzzer)
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
@@ -29,8 +30,14 @@ if(RDMABLK_SANITIZE STREQUAL "address")
 elseif(RDMABLK_SANITIZE STREQUAL "thread")
   # GCC's -Wtsan warns of atomic_thread_fence, which the headers of libraries use.
   set(rdmablk_sanitize_flags -fsanitize=thread -fno-omit-frame-pointer -Wno-tsan)
+elseif(RDMABLK_SANITIZE STREQUAL "fuzzer")
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "fuzzing takes Clang (-DCMAKE_CXX_COMPILER=clang++), not ${CMAKE_CXX_COMPILER}")
+  endif()
+  set(rdmablk_sanitize_flags -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+      -fno-omit-frame-pointer)
 elseif(RDMABLK_SANITIZE)
-  message(FATAL_ERROR "RDMABLK_SANITIZE is '${RDMABLK_SANITIZE}'; it takes address, thread or nothing")
+  message(FATAL_ERROR "RDMABLK_SANITIZE is '${RDMABLK_SANITIZE}'; it takes address, thread, fuzzer or nothing")
 endif()
 if(RDMABLK_SANITIZE)
   target_compile_options(rdmablk_options INTERFACE ${rdmablk_sanitize_flags})

@@ -1,26 +1,37 @@
-# Tests that run on the kernel's own RDMA drivers, inside the user-mode Linux kernel that
-# scripts/vm starts.
+# Tests that run on the kernel's own RDMA drivers, inside a guest that scripts/vm starts.
 
 # rdmablk_add_vm_test(NAME name COMMAND command [argument...]
-#                     [DEVICE rxe|siw] [TIMEOUT seconds] [LABELS label...])
+#                     [KERNEL uml|qemu] [DEVICE rxe|siw] [HOSTS 1|2] [TIMEOUT seconds]
+#                     [LABELS label...])
 #
 # Registers the test `name`: `command` (a target's name or a program) run by scripts/vm on a guest
-# with soft-RoCE (rxe, the default) or soft-iWARP (siw). TIMEOUT (120) is the guest's; ctest waits
-# a little longer. LABELS is `vm` when not given.
+# with soft-RoCE (rxe, the default) or soft-iWARP (siw); with HOSTS 2 there is another host beside it. KERNEL
+# is the user-mode one (uml) when not given.
+# TIMEOUT (120) is the guest's; ctest waits a little longer. LABELS is `vm` when not given.
 #
-# Without a kernel (RDMABLK_UML_KERNEL not set) the test counts as skipped, and so it does when the
+# Without a kernel (RDMABLK_UML_KERNEL not set; for qemu: none fetched yet) the test counts as skipped, and so it does when the
 # command exits with 77. A kernel that is named and does not work is a failure. Sanitized programs
 # do not start inside the guest: a build with sanitizers has no such tests.
 function(rdmablk_add_vm_test)
-  cmake_parse_arguments(PARSE_ARGV 0 vm "" "NAME;DEVICE;TIMEOUT" "COMMAND;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 0 vm "" "NAME;KERNEL;DEVICE;HOSTS;TIMEOUT" "COMMAND;LABELS")
   if(NOT vm_NAME OR NOT vm_COMMAND OR vm_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "rdmablk_add_vm_test takes NAME and COMMAND, not '${ARGN}'")
   endif()
   if(RDMABLK_SANITIZE)
     return()
   endif()
+  set(processors 1)
+  if(vm_HOSTS EQUAL 2 OR vm_KERNEL STREQUAL "qemu")
+    set(processors 2)
+  endif()
+  if(NOT vm_KERNEL)
+    set(vm_KERNEL uml)
+  endif()
   if(NOT vm_DEVICE)
     set(vm_DEVICE rxe)
+  endif()
+  if(NOT vm_HOSTS)
+    set(vm_HOSTS 1)
   endif()
   if(NOT vm_TIMEOUT)
     set(vm_TIMEOUT 120)
@@ -34,9 +45,9 @@ function(rdmablk_add_vm_test)
     set(program $<TARGET_FILE:${program}>)
   endif()
   add_test(NAME ${vm_NAME}
-    COMMAND ${PROJECT_SOURCE_DIR}/tests/vm/run_or_skip --device ${vm_DEVICE} --timeout ${vm_TIMEOUT}
-            -- ${program} ${vm_COMMAND})
+    COMMAND ${PROJECT_SOURCE_DIR}/tests/vm/run_or_skip --kernel ${vm_KERNEL} --device ${vm_DEVICE}
+            --hosts ${vm_HOSTS} --timeout ${vm_TIMEOUT} -- ${program} ${vm_COMMAND})
   math(EXPR ctest_timeout "${vm_TIMEOUT} + 30")
   set_tests_properties(${vm_NAME} PROPERTIES
-    LABELS "${vm_LABELS}" TIMEOUT ${ctest_timeout} SKIP_RETURN_CODE 77)
+    LABELS "${vm_LABELS}" TIMEOUT ${ctest_timeout} PROCESSORS ${processors} SKIP_RETURN_CODE 77)
 endfunction()

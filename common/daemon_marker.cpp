@@ -35,11 +35,14 @@ struct Address {
   socklen_t size;
 };
 
+/// @return 0 when it is of another pid namespace, or of a user whom nobody here should wait for:
+/// anybody may take the name of a socket.
 pid_t peer_pid(int socket) {
   ucred credentials{};
   socklen_t size = sizeof credentials;
-  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 ? credentials.pid
-                                                                               : 0;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return 0;
+  const bool is_trusted = credentials.uid == 0 || credentials.uid == ::geteuid();
+  return is_trusted ? credentials.pid : 0;
 }
 
 /// glibc 2.36 declares its own without C linkage.
@@ -68,7 +71,7 @@ std::optional<MountDaemon> MountDaemon::find(const std::string& device) {
   const Address address(device);
   if (!socket || ::connect(socket.get(), address.get(), address.size) != 0) return std::nullopt;
   const pid_t pid = peer_pid(socket.get());
-  if (pid <= 0) return std::nullopt;  // of another pid namespace
+  if (pid <= 0) return std::nullopt;
   UniqueFd pidfd = open_pidfd(pid);
   // As long as the socket lives, so does the process, and the number is not another's.
   if (!pidfd || is_hung_up(socket.get())) return std::nullopt;

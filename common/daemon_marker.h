@@ -29,7 +29,7 @@ inline constexpr std::chrono::seconds kDaemonEndTime{40};
 /// The other side: a process that holds the marker of a mount.
 class MountDaemon {
  public:
-  /// Nothing when no process holds the marker, or it cannot be watched.
+  /// Nothing when no process of root's or of this user's holds the marker, or it cannot be watched.
   /// @param device as above.
   static std::optional<MountDaemon> find(const std::string& device);
 

@@ -57,6 +57,23 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   return *number << shift;
 }
 
+std::optional<std::chrono::milliseconds> parse_seconds(std::string_view text,
+                                                       std::uint64_t maximum) {
+  const std::size_t point = text.find('.');
+  const auto whole = parse_number(text.substr(0, point), maximum);
+  if (!whole) return std::nullopt;
+  std::uint64_t thousandths = 0;
+  if (point != std::string_view::npos) {
+    std::string_view decimals = text.substr(point + 1);
+    const auto value = parse_number(decimals, 999);
+    if (!value || decimals.size() > 3) return std::nullopt;
+    thousandths = *value;
+    for (std::size_t digits = decimals.size(); digits < 3; ++digits) thousandths *= 10;
+  }
+  const std::chrono::milliseconds time(*whole * 1000 + thousandths);
+  return time > std::chrono::seconds(maximum) ? std::nullopt : std::optional(time);
+}
+
 std::string format_size(std::uint64_t bytes) {
   struct Unit {
     unsigned shift;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,11 @@ std::optional<std::uint64_t> parse_size(std::string_view text);
 
 /// Reads an unsigned decimal number of at most `maximum`; nothing for anything else.
 std::optional<std::uint64_t> parse_number(std::string_view text, std::uint64_t maximum);
+
+/// Reads a number of seconds of at most `maximum`, whole or with up to three decimals; nothing for
+/// anything else.
+std::optional<std::chrono::milliseconds> parse_seconds(std::string_view text,
+                                                       std::uint64_t maximum);
 
 /// The size for people, in the largest unit that needs no more than two decimals: "256 MiB",
 /// "1.5 GiB", "513 bytes".

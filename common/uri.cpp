@@ -13,8 +13,14 @@ namespace {
 
 constexpr std::string_view kScheme = "rdmablk://";
 
+/// Brackets stand around an IPv6 address, and nowhere in a host.
 bool is_host_character(char c) {
-  return c > ' ' && c < 0x7f && c != '/' && c != '@' && c != '?';
+  return c > ' ' && c < 0x7f && c != '/' && c != '@' && c != '?' && c != '[' && c != ']';
+}
+
+void check_host(std::string_view host, std::string_view whole) {
+  if (std::all_of(host.begin(), host.end(), is_host_character)) return;
+  throw UsageError(fmt::format("'{}' is not a host: it is written HOST[:PORT]", whole));
 }
 
 std::uint16_t parse_port(std::string_view text, std::string_view whole) {
@@ -33,6 +39,7 @@ HostPort parse_bracketed(std::string_view text) {
     throw UsageError(fmt::format("'{}' is not an address: an IPv6 address is written [::1]", text));
   }
   HostPort result{std::string(text.substr(1, close - 1))};
+  check_host(result.host, text);
   const auto rest = text.substr(close + 1);
   if (rest.empty()) return result;
   if (rest.front() != ':') {
@@ -51,10 +58,8 @@ std::string HostPort::text() const {
 
 HostPort parse_host_port(std::string_view text) {
   if (text.empty()) throw UsageError("the host is missing: it is written HOST[:PORT]");
-  if (!std::all_of(text.begin(), text.end(), is_host_character)) {
-    throw UsageError(fmt::format("'{}' is not a host: it is written HOST[:PORT]", text));
-  }
   if (text.front() == '[') return parse_bracketed(text);
+  check_host(text, text);
   const auto colons = std::count(text.begin(), text.end(), ':');
   if (colons != 1) return HostPort{std::string(text)};
   const auto colon = text.find(':');

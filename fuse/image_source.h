@@ -2,16 +2,20 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "common/uri.h"
 #include "fuse/worker_plan.h"
+#include "initiator/credentials.h"
 #include "initiator/image.h"
+#include "initiator/recovery_options.h"
+#include "initiator/session_state.h"
 
 namespace rdmablk::fuse {
 
-/// Where an image comes from, and what keeps it alive. All calls come from one thread: first
-/// image() and whatever is made of it, then start(), in the end stop(), after which what was made
-/// of the image is destroyed, and then the source.
+/// Where an image comes from, and what keeps it alive. Where nothing else is said, calls come from
+/// one thread: first image() and whatever is made of it, then start(), in the end stop(), after
+/// which what was made of the image is destroyed, and then the source.
 class ImageSource {
  public:
   ImageSource() = default;
@@ -29,12 +33,29 @@ class ImageSource {
 
   /// No queue is used afterwards.
   virtual void stop() noexcept = 0;
+
+  /// How the connection is doing, and what is done while it is down. Any thread, from start() to
+  /// stop().
+  virtual initiator::SessionState state() const = 0;
+  virtual initiator::RecoveryOptions recovery() const = 0;
+  virtual void set_recovery(const initiator::RecoveryOptions& options) = 0;
+
+  /// Whether requests end, other than with an error. Any thread, from start() to stop().
+  bool is_connected() const { return state().phase == initiator::SessionState::Phase::connected; }
 };
 
-/// Attaches an export. When locked memory is short, with less than the plan, and a warning.
-/// @param read_only asks for no more; an export that is read-only is attached so anyway.
-/// Throws Error.
-std::unique_ptr<ImageSource> open_remote(const Uri& uri, const WorkerPlan& wanted, bool read_only);
+/// How an export is attached.
+struct RemoteAccess {
+  bool read_only = false;  ///< asks for no more; an export that is read-only is attached so anyway
+  bool take_over = false;  ///< takes the right to write from who has it
+  initiator::RecoveryOptions recovery;
+  std::optional<initiator::Credentials> credentials{};  ///< for a target that asks who this is
+};
+
+/// Attaches an export. When locked memory is short, with less than the plan, and a warning. Throws
+/// Error.
+std::unique_ptr<ImageSource> open_remote(const Uri& uri, const WorkerPlan& wanted,
+                                         const RemoteAccess& access);
 
 /// Makes an image of local memory (NullImage). @param size bytes. Throws SystemError.
 std::unique_ptr<ImageSource> open_null(std::uint64_t size, const WorkerPlan& wanted,

@@ -1,6 +1,6 @@
 #include "fuse/last_flush.h"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include "common/daemon_marker.h"
 #include "common/error.h"
@@ -22,14 +22,10 @@ bool LastFlush::takes(const initiator::Request& request) noexcept {
   return true;
 }
 
-void LastFlush::report() const noexcept {
-  if (!has_ended_) {
-    spdlog::warn("the last flush did not end within {} s; what was not synced may be lost",
-                 kTime.count());
-  } else if (request_.error != 0) {
-    spdlog::warn("the last flush failed: {}; what was not synced may be lost",
-                 errno_text(request_.error));
-  }
+std::string LastFlush::problem(bool connected) const {
+  if (has_ended_) return fmt::format("the last flush failed: {}", errno_text(request_.error));
+  if (!connected) return "there is no last flush, as the target is away";
+  return fmt::format("the last flush did not end within {} s", kTime.count());
 }
 
 }  // namespace rdmablk::fuse

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 #include "initiator/queue.h"
 
@@ -21,8 +22,11 @@ class LastFlush {
 
   bool has_ended() const noexcept { return has_ended_; }
 
-  /// Warns when it failed, or did not end in time.
-  void report() const noexcept;
+  /// Whether it has done what it is for.
+  bool has_succeeded() const noexcept { return has_ended_ && request_.error == 0; }
+
+  /// Why it has not, for people. @param connected whether it could have.
+  std::string problem(bool connected) const;
 
  private:
   initiator::Request request_;

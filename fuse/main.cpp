@@ -40,7 +40,7 @@ void log_mounted(const Options& options, const MountPoint& point) {
   spdlog::info("{} is mounted on {}", options.source(), point.path);
 }
 
-void serve_in_foreground(const Options& options, MountPoint& point) {
+int serve_in_foreground(const Options& options, MountPoint& point) {
   brace_for_memory_pressure();
   const TerminationSignals signals;
   Mount mount;
@@ -49,6 +49,7 @@ void serve_in_foreground(const Options& options, MountPoint& point) {
   tell_what_to_do(options, point, mount.is_read_only());
   log_mounted(options, point);
   mount.wait(signals);
+  return mount.stop() ? kExitDone : kExitFailed;
 }
 
 /// The background process, after the fork.
@@ -72,7 +73,7 @@ int serve_in_background(const Options& options, MountPoint& point, Background& b
   }
   log_mounted(options, point);
   mount->wait(*signals);
-  return kExitDone;
+  return mount->stop() ? kExitDone : kExitFailed;
 }
 
 int run(int argc, char** argv) {
@@ -82,10 +83,7 @@ int run(int argc, char** argv) {
   std::string note;
   MountPoint point = prepare_mount_point(options->mount_point, note);
   if (!note.empty()) spdlog::info("{}", note);
-  if (options->foreground) {
-    serve_in_foreground(*options, point);
-    return kExitDone;
-  }
+  if (options->foreground) return serve_in_foreground(*options, point);
   Background background = Background::fork();
   if (!background.is_parent()) return serve_in_background(*options, point, background);
   background.wait_until_ready();

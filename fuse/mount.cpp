@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "common/error.h"
 #include "common/mount_table.h"
@@ -27,8 +28,12 @@ constexpr mode_t kWriteBits = 0222;
 std::unique_ptr<ImageSource> open_source(const Options& options) {
   const WorkerPlan plan = options.plan();
   const bool read_only = options.mount.read_only;
-  if (options.uri) return open_remote(*options.uri, plan, read_only);
-  return open_null(*options.null_size, plan, read_only);
+  if (!options.uri) return open_null(*options.null_size, plan, read_only);
+  return open_remote(*options.uri, plan,
+                     {.read_only = read_only,
+                      .take_over = options.mount.take_over,
+                      .recovery = options.mount.recovery,
+                      .credentials = options.mount.credentials()});
 }
 
 ImageNode::Attributes attributes(const Options& options, const initiator::ImageInfo& info,
@@ -47,7 +52,13 @@ ImageNode::Attributes attributes(const Options& options, const initiator::ImageI
 }  // namespace
 
 void Mount::start(const Options& options, const MountPoint& point) {
-  source_ = open_source(options);
+  start(open_source(options), options, point);
+  if (!options.uri) source_->set_recovery(options.mount.recovery);
+}
+
+void Mount::start(std::unique_ptr<ImageSource> source, const Options& options,
+                  const MountPoint& point) {
+  source_ = std::move(source);
   make_file_system(options, point.layout);
   make_workers(options);
   source_->start();
@@ -66,6 +77,7 @@ void Mount::make_file_system(const Options& options, Layout layout) {
       .flush_is_free = info.flush_is_free,
       .has_holes = info.has_holes,
       .max_background = std::clamp(slots, kMinBackground, kMaxBackground),
+      .source = source_.get(),
   });
 }
 
@@ -74,9 +86,9 @@ void Mount::make_workers(const Options& options) {
   Worker::Settings settings;
   settings.depth = plan.depth;
   settings.spin = options.mount.spin.value_or(settings.spin);
-  watch_.emplace(plan.workers);
+  team_.emplace(plan.workers);
   for (unsigned i = 0; i < plan.workers; ++i) {
-    workers_.push_back(std::make_unique<Worker>(source_->image(), *watch_, i, settings));
+    workers_.push_back(std::make_unique<Worker>(*source_, *team_, i, settings));
   }
 }
 
@@ -135,15 +147,34 @@ void Mount::wait(const TerminationSignals& signals) {
 }
 
 Mount::~Mount() {
+  stop();
+}
+
+/// Whether every write that was acknowledged was flushed, too; if not, the log says why.
+bool Mount::has_lost_nothing() const noexcept {
+  if (!team_ || !team_->unsynced.any()) return true;
+  for (const auto& worker : workers_) {
+    if (worker->flush_problem().empty()) continue;
+    spdlog::error("{}; what was written and not synced may be lost", worker->flush_problem());
+    break;  // the others have the same to tell
+  }
+  return false;
+}
+
+bool Mount::stop() noexcept {
   marker_.reset();
   if (session_ && session_->unmount()) {
     spdlog::warn("the mount was in use: programs that have it open get errors from now on");
   }
   stop_.set();
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
   session_.reset();
   if (source_) source_->stop();
+  const bool is_safe = has_lost_nothing();
   workers_.clear();
+  source_.reset();
+  return is_safe;
 }
 
 }  // namespace rdmablk::fuse

@@ -24,8 +24,7 @@ class Mount {
  public:
   Mount() = default;
 
-  /// Unmounts, lazily when it is in use; ends the workers, who wait for what is in flight a bounded
-  /// time; lets go of the image.
+  /// stop().
   ~Mount();
   Mount(const Mount&) = delete;
   Mount& operator=(const Mount&) = delete;
@@ -34,13 +33,24 @@ class Mount {
   /// undone by the destructor.
   void start(const Options& options, const MountPoint& point);
 
+  /// The same with an image from elsewhere.
+  void start(std::unique_ptr<ImageSource> source, const Options& options, const MountPoint& point);
+
   /// Waits until it is unmounted by somebody, or a signal says that it should be.
   void wait(const TerminationSignals& signals);
+
+  /// Unmounts, lazily when it is in use; ends the workers, who wait for what is in flight a bounded
+  /// time, and not at all while the target is away; lets go of the image. Does nothing when it has
+  /// been done.
+  /// @return whether all that was acknowledged is where it will stay: false when writes that were
+  /// not synced may be lost, which the log says.
+  bool stop() noexcept;
 
   /// Whether it is mounted read-only, by option or because the export is.
   bool is_read_only() const noexcept { return file_system_->read_only; }
 
  private:
+  bool has_lost_nothing() const noexcept;
   void make_file_system(const Options& options, Layout layout);
   void make_workers(const Options& options);
   void mount(const Options& options, const MountPoint& point);
@@ -49,7 +59,7 @@ class Mount {
 
   std::unique_ptr<ImageSource> source_;
   std::optional<FileSystem> file_system_;
-  std::optional<Watch> watch_;
+  std::optional<WorkerTeam> team_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<FuseSession> session_;
   std::optional<DaemonMarker> marker_;  ///< for who unmounts and waits for the end

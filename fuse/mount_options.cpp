@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/error.h"
+#include "common/export_name.h"
 #include "common/units.h"
 #include "fuse/options.h"
+#include "initiator/recovery_arguments.h"
 
 namespace rdmablk::fuse {
 
@@ -29,7 +32,9 @@ constexpr std::array kIgnored{"_netdev", "async",       "auto",    "atime",   "d
 /// Those that the kernel is told.
 constexpr std::array kPassedOn{"dirsync", "noatime", "nodiratime", "noexec", "sync"};
 
-constexpr std::array kWithValue{"uid", "gid", "mode", "fsname", "workers", "queue_depth", "spin"};
+constexpr std::array kWithValue{"uid",       "gid",         "mode",    "fsname",
+                                "workers",   "queue_depth", "spin",    "reconnect_delay",
+                                "fail_fast", "give_up",     "keyfile", "client"};
 
 template <typename List>
 bool contains(const List& list, std::string_view word) {
@@ -72,6 +77,22 @@ std::chrono::microseconds microseconds(const std::string& name, const std::strin
   return std::chrono::microseconds(number(name, value, 0, kMaxSpin));
 }
 
+/// A daemon changes its directory.
+std::string absolute_path(const std::string& name, const std::string& value) {
+  if (value.empty()) throw UsageError(fmt::format("mount option {}= lacks its value", name));
+  std::error_code error;
+  const auto path = std::filesystem::absolute(value, error);
+  return error ? value : path.string();
+}
+
+std::string client_name(const std::string& value) {
+  if (is_export_name(value)) return value;
+  throw UsageError(
+      fmt::format("option client={}: a client's name has up to {} letters, digits, '.', '_' and "
+                  "'-', the first a letter or digit",
+                  value, kMaxExportName));
+}
+
 mode_t mode_bits(const std::string& value) {
   unsigned bits = 0;
   const char* const end = value.data() + value.size();
@@ -88,6 +109,8 @@ bool set_flag(MountOptions& options, const std::string& name) {
     options.read_only = name == "ro";
   } else if (name == "allow_other") {
     options.allow_other = true;
+  } else if (name == "take_over") {
+    options.take_over = true;
   } else if (contains(kPassedOn, name)) {
     options.kernel_flags += (options.kernel_flags.empty() ? "" : ",") + name;
   } else {
@@ -104,9 +127,10 @@ bool is_for_other_programs(std::string_view name) {
   if (contains(kWithValue, name)) {
     throw UsageError(fmt::format("mount option {} takes a value: {}=...", name, name));
   }
-  throw UsageError(fmt::format(
-      "unknown mount option '{}'; there are ro, rw, allow_other, {}= and those of mount(8)", name,
-      fmt::join(kWithValue, "=, ")));
+  throw UsageError(
+      fmt::format("unknown mount option '{}'; there are ro, rw, allow_other, take_over, {}= and "
+                  "those of mount(8)",
+                  name, fmt::join(kWithValue, "=, ")));
 }
 
 }  // namespace
@@ -121,17 +145,34 @@ void MountOptions::set(const std::string& name, const std::string& value) {
   } else if (name == "fsname") {
     if (value.empty()) throw UsageError("mount option fsname= lacks its value");
     fsname = value;
+  } else if (name == "keyfile") {
+    key_file = absolute_path(name, value);
+  } else if (name == "client") {
+    client = client_name(value);
   } else if (name == "workers") {
     workers = count(name, value, kMaxWorkers);
   } else if (name == "queue_depth") {
     queue_depth = count(name, value, kMaxDepth);
   } else if (name == "spin") {
     spin = microseconds(name, value);
+  } else if (name == "reconnect_delay") {
+    recovery.reconnect_delay = initiator::read_reconnect_delay("option " + name, value);
+  } else if (name == "fail_fast") {
+    recovery.fail_fast = initiator::read_recovery_limit("option " + name, value);
+  } else if (name == "give_up") {
+    recovery.give_up = initiator::read_recovery_limit("option " + name, value);
   } else if (MountOptions ignored; set_flag(ignored, name)) {
     throw UsageError(fmt::format("mount option {} takes no value, and has '{}'", name, value));
   } else {
     refuse(name);
   }
+}
+
+std::optional<initiator::Credentials> MountOptions::credentials() const {
+  if (key_file) return initiator::Credentials(*key_file, client.value_or(""));
+  if (client)
+    throw UsageError("option client= says who this is; it needs keyfile=, which proves it");
+  return std::nullopt;
 }
 
 void MountOptions::parse(const std::string& text) {

@@ -1,3 +1,5 @@
+#include <mutex>
+
 #include "fuse/image_source.h"
 #include "initiator/null_image.h"
 
@@ -15,9 +17,28 @@ class NullSource final : public ImageSource {
   void start() override {}
   void stop() noexcept override {}
 
+  initiator::SessionState state() const override {
+    initiator::SessionState state;
+    state.since = made_at_;
+    return state;
+  }
+
+  initiator::RecoveryOptions recovery() const override {
+    const std::lock_guard lock(mutex_);
+    return recovery_;
+  }
+
+  void set_recovery(const initiator::RecoveryOptions& options) override {
+    const std::lock_guard lock(mutex_);
+    recovery_ = options;
+  }
+
  private:
   initiator::NullImage image_;
   WorkerPlan plan_;
+  std::chrono::steady_clock::time_point made_at_ = std::chrono::steady_clock::now();
+  mutable std::mutex mutex_;
+  initiator::RecoveryOptions recovery_;  ///< of no use, but it can be set and read as any other's
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <span>
 
+#include "fuse/mount_control.h"
 #include "fuse/slot.h"
 #include "fuse/worker.h"
 
@@ -269,6 +270,7 @@ fuse_lowlevel_ops make_operations() {
   ops.fsync = &synchronize;
   ops.fallocate = &allocate;
   ops.lseek = &seek;
+  ops.ioctl = &control;
   ops.readdir = &read_directory;
   ops.fsyncdir = &accept;
   ops.statfs = &file_system_status;

@@ -3,6 +3,7 @@
 #include <fuse3/fuse_lowlevel.h>
 
 #include "fuse/image_node.h"
+#include "fuse/image_source.h"
 
 namespace rdmablk::fuse {
 
@@ -10,9 +11,10 @@ namespace rdmablk::fuse {
 struct FileSystem {
   ImageNode node;
   bool read_only = false;
-  bool flush_is_free = false;   ///< fsync(2) has nothing to do
-  bool has_holes = false;       ///< lseek(2) may find holes, and fallocate(2) cannot fill them
-  unsigned max_background = 0;  ///< asynchronous requests that the kernel may have outstanding
+  bool flush_is_free = false;     ///< fsync(2) has nothing to do
+  bool has_holes = false;         ///< lseek(2) may find holes, and fallocate(2) cannot fill them
+  unsigned max_background = 0;    ///< asynchronous requests that the kernel may have outstanding
+  ImageSource* source = nullptr;  ///< for ioctl(2); outlives the session
 };
 
 /// What libfuse calls for the requests of the kernel, on a worker's thread (Worker::current()),
@@ -32,6 +34,7 @@ struct FileSystem {
 ///   holes, as nothing would be allocated; others EOPNOTSUPP.
 /// - lseek(2) with SEEK_DATA, SEEK_HOLE: as the image's map says, if it may have holes; otherwise
 ///   all of it is data (by the kernel, after ENOSYS).
+/// - ioctl(2): as common/mount_control.h says; others ENOTTY.
 /// - create, link, unlink, rename, mkdir: EPERM.
 const fuse_lowlevel_ops& operations();
 

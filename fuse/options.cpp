@@ -17,8 +17,15 @@ constexpr const char* kFooter =
     "With --null there is no URI: the mount shows SIZE bytes of this process's own memory, to see "
     "what\nFUSE alone costs.\n\n"
     "Mount options: ro, rw, allow_other, uid=N, gid=N, mode=OCTAL (of the image's file), "
-    "fsname=TEXT,\nworkers=N, queue_depth=N, spin=US. Those of mount(8) such as _netdev and "
-    "noauto are accepted.";
+    "fsname=TEXT,\nworkers=N, queue_depth=N, spin=US, reconnect_delay=S, fail_fast=S, "
+    "give_up=S, take_over, keyfile=FILE,\nclient=NAME. Those of mount(8) such as _netdev and "
+    "noauto are accepted.\n\n"
+    "The key in keyfile=, made by `rdmablk keygen`, proves to the target who this is, and that it "
+    "is the\ntarget. client= is who this is; default: the name in the key file, or else this "
+    "host's "
+    "without\nits domain. The file is read again at each reconnection.\n\n"
+    "While the target cannot be reached, reads and writes wait; `rdmablk timeouts MOUNTPOINT` "
+    "shows how\nit is going, and changes the three times. They count from the loss.";
 
 class HelpFormatter : public CLI::Formatter {
  public:
@@ -36,6 +43,10 @@ struct Words {
   std::string workers;
   std::string queue_depth;
   std::string spin;
+  std::string reconnect_delay;
+  std::string fail_fast;
+  std::string give_up;
+  bool take_over = false;
 };
 
 std::uint64_t image_size(const std::string& text) {
@@ -65,6 +76,16 @@ void set_up(CLI::App& app, Options& options, Words& words) {
   app.add_option("--queue-depth", words.queue_depth, "requests that each works on at once (32)");
   app.add_option("--spin", words.spin,
                  "microseconds that each looks for more before it sleeps (10)");
+  app.add_option("--reconnect-delay", words.reconnect_delay,
+                 "seconds between two attempts to reconnect, at most (2)");
+  app.add_option("--fail-fast", words.fail_fast,
+                 "seconds after which requests no longer wait but fail, while the attempts go on "
+                 "(never)");
+  app.add_option(
+      "--give-up", words.give_up,
+      "seconds after which there are no more attempts, and requests fail for good (600)");
+  app.add_flag("--take-over", words.take_over,
+               "take the export from the initiator that has it mounted for writing");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning or error");
 }
 
@@ -73,6 +94,13 @@ void take(Options& options, const Words& words) {
   if (!words.workers.empty()) options.mount.set("workers", words.workers);
   if (!words.queue_depth.empty()) options.mount.set("queue_depth", words.queue_depth);
   if (!words.spin.empty()) options.mount.set("spin", words.spin);
+  if (!words.reconnect_delay.empty()) options.mount.set("reconnect_delay", words.reconnect_delay);
+  if (!words.fail_fast.empty()) options.mount.set("fail_fast", words.fail_fast);
+  if (!words.give_up.empty()) options.mount.set("give_up", words.give_up);
+  options.mount.take_over |= words.take_over;
+  if (options.mount.take_over && options.mount.read_only) {
+    throw UsageError("take_over and ro contradict each other: who only reads takes nothing over");
+  }
   const std::size_t expected = words.null_size.empty() ? 2 : 1;
   if (words.positional.size() != expected) {
     throw UsageError(words.null_size.empty()

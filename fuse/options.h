@@ -9,6 +9,8 @@
 
 #include "common/uri.h"
 #include "fuse/worker_plan.h"
+#include "initiator/credentials.h"
+#include "initiator/recovery_options.h"
 
 namespace rdmablk::fuse {
 
@@ -20,10 +22,17 @@ struct MountOptions {
   std::optional<gid_t> gid;
   std::optional<mode_t> mode;  ///< permission bits
   std::optional<std::string> fsname;
+  std::optional<std::string> key_file;  ///< absolute
+  std::optional<std::string> client;
   std::string kernel_flags;  ///< "noatime,noexec": passed on
   std::optional<unsigned> workers;
   std::optional<unsigned> queue_depth;
   std::optional<std::chrono::microseconds> spin;
+  bool take_over = false;               ///< the right to write, from who has it
+  initiator::RecoveryOptions recovery;  ///< what to do while the target is away
+
+  /// Reads the key file, if one is given. Throws Error, UsageError when only the client is.
+  std::optional<initiator::Credentials> credentials() const;
 
   /// Reads one argument of `-o`: options separated by commas ("\," is a comma within a value).
   /// Those of mount(8) and fstab(5) that mean nothing here are accepted. Later ones win. Throws

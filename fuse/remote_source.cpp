@@ -15,10 +15,12 @@ namespace {
 
 class RemoteSource final : public ImageSource {
  public:
-  RemoteSource(const Uri& uri, const WorkerPlan& plan, bool read_only)
-      : session_(initiator::Session::connect(uri.target)) {
+  RemoteSource(const Uri& uri, const WorkerPlan& plan, const RemoteAccess& access)
+      : session_(initiator::Session::connect(
+            uri.target, {.recovery = access.recovery, .credentials = access.credentials})) {
     initiator::AttachOptions options;
-    options.access = read_only ? protocol::Access::read_only : protocol::Access::read_write;
+    options.access = access.read_only ? protocol::Access::read_only : protocol::Access::read_write;
+    options.take_over = access.take_over;
     options.queues = plan.workers;
     options.depth = plan.depth;
     options.max_io = kMaxPayload;
@@ -32,6 +34,11 @@ class RemoteSource final : public ImageSource {
   WorkerPlan plan() const noexcept override { return plan_; }
   void start() override { session_->start(); }
   void stop() noexcept override { session_->stop(); }
+  initiator::SessionState state() const override { return session_->state(); }
+  initiator::RecoveryOptions recovery() const override { return session_->recovery(); }
+  void set_recovery(const initiator::RecoveryOptions& options) override {
+    session_->set_recovery(options);
+  }
 
  private:
   std::unique_ptr<initiator::Session> session_;  // outlives the image
@@ -55,8 +62,9 @@ WorkerPlan affordable(const WorkerPlan& wanted) {
 
 }  // namespace
 
-std::unique_ptr<ImageSource> open_remote(const Uri& uri, const WorkerPlan& wanted, bool read_only) {
-  return std::make_unique<RemoteSource>(uri, affordable(wanted), read_only);
+std::unique_ptr<ImageSource> open_remote(const Uri& uri, const WorkerPlan& wanted,
+                                         const RemoteAccess& access) {
+  return std::make_unique<RemoteSource>(uri, affordable(wanted), access);
 }
 
 }  // namespace rdmablk::fuse

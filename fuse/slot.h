@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "initiator/request.h"
 
@@ -23,13 +24,35 @@ inline constexpr std::size_t kWriteHeaders = sizeof(fuse_in_header) + sizeof(fus
 inline constexpr std::size_t kSlotSize = kSlotHeader + kMaxPayload;
 
 /// Room for one request of the kernel in request buffers: its message is read into it, and a READ's
-/// data is answered from it. It is the request that a queue
-/// works on, too.
+/// data is answered from it. It is the request that a queue works on, too.
 struct Slot : initiator::Request {
   fuse_req_t fuse_request = nullptr;  ///< what is to be answered; null when there is none
   std::byte* memory = nullptr;        ///< kSlotSize bytes
   Slot* next = nullptr;               ///< of a free slot
   bool seeks_hole = false;            ///< a map: looks for a hole, not for data
+  bool interrupted = false;           ///< whoever waits for it wants to be let go
+  std::uint64_t number = 0;           ///< the kernel's, of the request; never used twice
+  std::uint64_t covers = 0;           ///< a flush: UnsyncedWrites::count() before it
+
+  /// Becomes the request in another slot, but for its data.
+  void take_over(Slot& other) noexcept {
+    operation = other.operation;
+    offset = other.offset;
+    length = other.length;
+    durable = other.durable;
+    extents = other.extents;
+    error = 0;
+    fuse_request = std::exchange(other.fuse_request, nullptr);
+    seeks_hole = other.seeks_hole;
+    interrupted = other.interrupted;
+    number = other.number;
+    covers = other.covers;
+  }
+
+  /// What every message of the kernel begins with.
+  const fuse_in_header& header() const noexcept {
+    return *reinterpret_cast<const fuse_in_header*>(message());
+  }
 
   /// Where a message of the kernel goes, and its room.
   std::byte* message() const noexcept { return memory + kSlotHeader - kWriteHeaders; }

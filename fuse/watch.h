@@ -39,6 +39,9 @@ class Watch {
   /// @return false when it must not, as nobody is on watch.
   bool rest(unsigned worker) noexcept;
 
+  /// Whether any worker rests: it has room for requests. Any thread.
+  bool has_resting() const noexcept { return resting_.load() != 0; }
+
   /// Says that it rests no more.
   void rise(unsigned worker) noexcept;
 

@@ -7,21 +7,16 @@
 
 #include <array>
 #include <cerrno>
-#include <span>
-#include <utility>
+#include <initializer_list>
 
 #include "common/error.h"
 #include "common/protocol/io_messages.h"
-#include "fuse/hole_search.h"
 
 namespace rdmablk::fuse {
 
 namespace {
 
 using initiator::Operation;
-
-/// How long a worker that stops waits for what is in flight.
-constexpr std::chrono::seconds kDrainTime{2};
 
 // libfuse's operations get the session's user data, which all workers share.
 thread_local Worker* current_worker = nullptr;
@@ -40,6 +35,31 @@ void relax() noexcept {
 #endif
 }
 
+/// After how long without an end of any request a worker without slots begins to read ahead; and
+/// how often it looks whether another one has room again. Milliseconds.
+constexpr int kStallTime = 250;
+constexpr int kNoTime = -1;
+
+/// @return false when the time came first.
+bool sleep(std::initializer_list<int> descriptors, int milliseconds) noexcept {
+  std::array<pollfd, 4> sources{};
+  nfds_t count = 0;
+  for (const int fd : descriptors) sources[count++] = {fd, POLLIN, 0};
+  return ::poll(sources.data(), count, milliseconds) != 0;
+}
+
+/// Interrupts are not for libfuse: it would need a lock a request, and would call back on the
+/// reader's thread, while the request may end on another.
+bool is_interrupt(const Slot& slot, std::size_t size) noexcept {
+  constexpr std::size_t kSize = sizeof(fuse_in_header) + sizeof(fuse_interrupt_in);
+  return size >= kSize && slot.header().opcode == FUSE_INTERRUPT;
+}
+
+std::uint64_t interrupted_by(const Slot& slot) noexcept {
+  const auto* const body = slot.message() + sizeof(fuse_in_header);
+  return reinterpret_cast<const fuse_interrupt_in*>(body)->unique;
+}
+
 void watch(int epoll, int fd, std::uint32_t events) {
   epoll_event event{};
   event.events = events;
@@ -51,15 +71,16 @@ void watch(int epoll, int fd, std::uint32_t events) {
 
 }  // namespace
 
-Worker::Worker(initiator::Image& image, Watch& watch, unsigned number, const Settings& settings)
+Worker::Worker(ImageSource& source, WorkerTeam& team, unsigned number, const Settings& settings)
     : settings_(settings),
-      watch_(watch),
+      source_(source),
+      team_(team),
       number_(number),
-      buffers_(image.make_buffers(settings.depth * kSlotSize)),
+      buffers_(source.image().make_buffers(settings.depth * kSlotSize)),
       slots_(buffers_->bytes(), buffers_->lkey()),
-      queue_(image.make_queue(settings.depth)),
+      queue_(source.image().make_queue(settings.depth)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      flushes_at_end_(!image.info().flush_is_free) {
+      flush_has_work_(!source.image().info().flush_is_free) {
   if (!epoll_) throw SystemError("make an epoll descriptor", errno);
 }
 
@@ -79,13 +100,14 @@ void Worker::open(FuseSession& session, const StopEvent& stop) {
   watch(epoll_.get(), requests_.get(), EPOLLIN | EPOLLEXCLUSIVE);
   watch(epoll_.get(), queue_->fd(), EPOLLIN);
   watch(epoll_.get(), stop.fd(), EPOLLIN);
+  watch(epoll_.get(), team_.interrupts.fd(number_), EPOLLIN);
 }
 
 void Worker::run(StopEvent& ended) noexcept {
   current_worker = this;
   set_answer_descriptor(requests_.get());
   serve();
-  watch_.leave(number_);
+  team_.watch.leave(number_);
   ended.set();
   drain();
   fail_rest();
@@ -97,9 +119,9 @@ void Worker::serve() noexcept {
   auto last_active = Clock::now();
   while (!stop_->is_set()) {
     const Intake intake = take_requests();
-    const bool completed = complete();
+    const bool settled = settle();
     if (intake == Intake::ended) return;
-    if (intake == Intake::some || completed) {
+    if (intake == Intake::some || settled) {
       last_active = Clock::now();
     } else if (Clock::now() - last_active < settings_.spin) {
       relax();
@@ -109,41 +131,71 @@ void Worker::serve() noexcept {
   }
 }
 
-/// Reads what the kernel has, as far as there are slots, and processes it.
+/// Reads what the kernel has, as far as there is room, and processes it.
 Worker::Intake Worker::take_requests() noexcept {
   Intake intake = Intake::nothing;
   taken_bytes_ = 0;
   // Requests that need no slot must not keep completions waiting for ever.
   for (unsigned taken = 0; taken < settings_.depth; ++taken) {
-    Slot* const slot = slots_.take();
+    Slot* const slot = take_place();
     if (slot == nullptr) break;
     const ssize_t size = ::read(requests_.get(), slot->message(), Slot::kMessageRoom);
     if (size <= 0) {
-      slots_.give_back(*slot);
-      if (size < 0 && (errno == ENOENT || errno == EINTR)) continue;  // it was taken back
-      if (size < 0 && errno == EAGAIN) break;
-      if (errno != ENODEV) spdlog::error("cannot read from /dev/fuse: {}", errno_text(errno));
+      const int error = size < 0 ? errno : 0;
+      give_back(*slot);
+      if (error == ENOENT || error == EINTR) continue;  // it was taken back
+      if (error == EAGAIN) break;
+      if (error != ENODEV) spdlog::error("cannot read from /dev/fuse: {}", errno_text(error));
       session_->end();
       return Intake::ended;
     }
     intake = Intake::some;
     process(*slot, static_cast<std::size_t>(size));
     const bool many = taken >= kMany || (taken > 0 && taken_bytes_ >= kMuch);
-    if (many) watch_.call();
-    if (!slots_.has_free()) watch_.leave(number_);
+    if (many) team_.watch.call();
+    if (!has_room()) team_.watch.leave(number_);
   }
   if (intake == Intake::some) queue_->kick();
   return intake;
 }
 
+/// Where the next message goes. @return null when there is no room for one.
+Slot* Worker::take_place() noexcept {
+  if (Slot* const slot = slots_.take()) return slot;
+  return reads_ahead() ? waiting_room_.take() : nullptr;
+}
+
+void Worker::give_back(Slot& slot) noexcept {
+  if (waiting_room_.owns(slot)) return waiting_room_.give_back(slot);
+  slots_.give_back(slot);
+}
+
+bool Worker::has_room() const noexcept {
+  return slots_.has_free() || (is_stalled_ && waiting_room_.has_free());
+}
+
+/// Whether this worker, which has no free slot, keeps watch for its waiting room. If another one
+/// has slots it leaves the watch to that, and tries again later.
+bool Worker::reads_ahead() noexcept {
+  if (!is_stalled_ || !waiting_room_.has_free()) return false;
+  if (!team_.watch.has_resting()) return team_.watch.take(number_);
+  is_stalled_ = false;
+  team_.watch.leave(number_);
+  return false;
+}
+
 void Worker::process(Slot& slot, std::size_t size) noexcept {
+  if (is_interrupt(slot, size)) {
+    team_.interrupts.post(interrupted_by(slot));
+    return give_back(slot);
+  }
   current_slot_ = &slot;
   submitted_ = false;
   fuse_buf message{};
   message.mem = slot.message();
   message.size = size;
   fuse_session_process_buf(session_->get(), &message);
-  if (!submitted_) slots_.give_back(slot);
+  if (!submitted_) give_back(slot);
 }
 
 void Worker::submit(fuse_req_t request, Operation operation, std::uint64_t offset,
@@ -155,8 +207,12 @@ void Worker::submit(fuse_req_t request, Operation operation, std::uint64_t offse
   slot.length = length;
   slot.durable = durable;
   slot.error = 0;
+  slot.number = slot.header().unique;
+  slot.interrupted = false;
+  if (operation == Operation::flush) slot.covers = team_.unsynced.count();
   submitted_ = true;
   if (operation == Operation::read || operation == Operation::write) taken_bytes_ += length;
+  if (waiting_room_.owns(slot)) return waiting_room_.push(slot);
   queue_->submit(slot);
 }
 
@@ -167,122 +223,22 @@ void Worker::seek(fuse_req_t request, bool wants_hole, std::uint64_t offset,
   submit(request, Operation::map, offset, length);
 }
 
-bool Worker::complete() noexcept {
-  std::array<initiator::Request*, 64> done{};
-  bool any = false;
-  while (const std::size_t count = queue_->poll(done)) {
-    for (initiator::Request* const request : std::span(done).first(count)) {
-      if (!last_flush_.takes(*request)) answer(static_cast<Slot&>(*request));
-    }
-    any = true;
-    if (std::exchange(has_more_to_seek_, false)) queue_->kick();
-  }
-  return any;
-}
-
-void Worker::answer(Slot& slot) noexcept {
-  if (slot.operation == Operation::map) return answer_seek(slot);
-  const fuse_req_t request = std::exchange(slot.fuse_request, nullptr);
-  if (slot.error != 0) {
-    fuse_reply_err(request, slot.error);
-  } else if (slot.operation == Operation::read) {
-    fuse_reply_buf(request, reinterpret_cast<const char*>(slot.data), slot.length);
-  } else if (slot.operation == Operation::write) {
-    fuse_reply_write(request, slot.length);
-  } else {
-    fuse_reply_err(request, 0);
-  }
-  slots_.give_back(slot);
-}
-
-/// Answers lseek(2), or looks on where the map that has come ends. The end counts as a hole.
-void Worker::answer_seek(Slot& slot) noexcept {
-  const auto* map = reinterpret_cast<const protocol::Extent*>(slot.data);
-  const std::uint64_t end = slot.offset + slot.length;
-  SearchResult result{.is_found = slot.seeks_hole, .offset = end};
-  if (slot.error == 0 && slot.extents > 0) {
-    result = search({map, slot.extents}, slot.offset, slot.seeks_hole);
-    if (!result.is_found && result.offset < end) {
-      slot.offset = result.offset;
-      slot.length = end - result.offset;
-      slot.extents = protocol::kMaxExtents;
-      has_more_to_seek_ = true;
-      return queue_->submit(slot);
-    }
-    result.is_found = result.is_found || slot.seeks_hole;
-  }
-  const fuse_req_t request = std::exchange(slot.fuse_request, nullptr);
-  if (slot.error != 0) {
-    // After ENOSYS the kernel takes all for data, without asking again.
-    fuse_reply_err(request, slot.error == EOPNOTSUPP ? ENOSYS : slot.error);
-  } else if (!result.is_found) {
-    fuse_reply_err(request, ENXIO);
-  } else {
-    fuse_reply_lseek(request, static_cast<off_t>(result.offset));
-  }
-  slots_.give_back(slot);
-}
-
-/// Sleeps until there is a completion, or the end; or a request, if it is on watch. Without a free
-/// slot it is not: it left the watch when it took the last one.
+/// Sleeps until there is a completion, an interrupt, or the end; or a request, if it is on watch.
+/// Without room for one it is not: it left the watch when it took the last place.
 void Worker::wait() noexcept {
   queue_->arm();
-  if (complete()) return;
-  if (!slots_.has_free()) {
-    std::array<pollfd, 2> sources{{{queue_->fd(), POLLIN, 0}, {stop_->fd(), POLLIN, 0}}};
-    ::poll(sources.data(), sources.size(), -1);
-  } else if (watch_.take(number_)) {
-    std::array<epoll_event, 3> events;
+  if (settle()) return;
+  const int own = queue_->fd();
+  const int stop = stop_->fd();
+  const int interrupts = team_.interrupts.fd(number_);
+  if (slots_.has_free() ? team_.watch.take(number_) : reads_ahead()) {
+    std::array<epoll_event, 4> events;
     ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
-  } else if (watch_.rest(number_)) {
-    std::array<pollfd, 3> sources{
-        {{queue_->fd(), POLLIN, 0}, {stop_->fd(), POLLIN, 0}, {watch_.fd(number_), POLLIN, 0}}};
-    ::poll(sources.data(), sources.size(), -1);
-    watch_.rise(number_);
-  }
-}
-
-/// Completes until `done` says so. @return false when the time came first.
-template <typename Done>
-bool Worker::complete_within(Clock::duration time, Done done) noexcept {
-  const auto end = Clock::now() + time;
-  while (true) {
-    queue_->arm();
-    complete();
-    if (done()) return true;
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
-    if (left <= 0) return false;
-    pollfd source{queue_->fd(), POLLIN, 0};
-    ::poll(&source, 1, static_cast<int>(left));
-  }
-}
-
-/// Answers what ends within kDrainTime.
-void Worker::drain() noexcept {
-  queue_->kick();
-  if (!complete_within(kDrainTime, [this] { return slots_.taken() == 0; })) {
-    spdlog::warn("{} requests did not end within {} s; they fail", slots_.taken(),
-                 kDrainTime.count());
-  }
-  if (flushes_at_end_) flush_last();
-}
-
-void Worker::flush_last() noexcept {
-  last_flush_.submit(*queue_);
-  const auto ended = [this] { return last_flush_.has_ended(); };
-  if (!complete_within(LastFlush::kLong, ended)) {
-    spdlog::info("waiting for the target to flush what was written");
-    complete_within(LastFlush::kTime - LastFlush::kLong, ended);
-  }
-  last_flush_.report();
-}
-
-/// Answers what is still in flight; its slots stay taken, as the queue holds on to them.
-void Worker::fail_rest() noexcept {
-  for (Slot& slot : slots_.slots()) {
-    if (slot.fuse_request != nullptr) {
-      fuse_reply_err(std::exchange(slot.fuse_request, nullptr), EIO);
-    }
+  } else if (!slots_.has_free()) {
+    if (!sleep({own, stop, interrupts}, kStallTime)) is_stalled_ = true;
+  } else if (team_.watch.rest(number_)) {
+    sleep({own, stop, interrupts, team_.watch.fd(number_)}, kNoTime);
+    team_.watch.rise(number_);
   }
 }
 

@@ -6,14 +6,16 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "common/unique_fd.h"
 #include "fuse/fuse_session.h"
+#include "fuse/image_source.h"
 #include "fuse/last_flush.h"
 #include "fuse/slot_pool.h"
 #include "fuse/stop_event.h"
-#include "fuse/watch.h"
-#include "initiator/image.h"
+#include "fuse/waiting_room.h"
+#include "fuse/worker_team.h"
 
 namespace rdmablk::fuse {
 
@@ -23,8 +25,13 @@ namespace rdmablk::fuse {
 /// there are any and it has free slots, posts them in one go, and sleeps when there is nothing left
 /// to do. Per request it allocates nothing and takes no lock (libfuse does both).
 ///
-/// A worker without a free slot leaves the kernel's requests to the others, or waiting; interrupts
-/// wait with them. An interrupted request ends as any other, when its data has arrived.
+/// A worker without a free slot leaves the kernel's requests to the others. When its requests do
+/// not end for a while (the target is away), and no other worker has room, it reads on all the
+/// same, into its waiting room: so interrupts are heard, and what needs no data is answered.
+///
+/// An interrupted request is answered with EINTR, and not done any more, if it waits: for a
+/// connection to come back (Queue::cancel()), or for a slot. One that the device works on ends as
+/// any other, or is answered as soon as the connection turns out to be lost.
 class Worker {
  public:
   using Clock = std::chrono::steady_clock;
@@ -35,8 +42,8 @@ class Worker {
   };
 
   /// Makes the queue and the buffers. Throws Error; verbs::MemlockError.
-  /// @param number of this worker on the watch. Image and watch outlive the worker.
-  Worker(initiator::Image& image, Watch& watch, unsigned number, const Settings& settings);
+  /// @param number of this worker in the team. Source and team outlive the worker.
+  Worker(ImageSource& source, WorkerTeam& team, unsigned number, const Settings& settings);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -46,9 +53,14 @@ class Worker {
   void open(FuseSession& session, const StopEvent& stop);
 
   /// Serves, on the calling thread, and sets `ended` when there is nothing more to serve. Then
-  /// answers what is in flight when it completes soon, and the rest with EIO, and flushes; when it
-  /// returns, the kernel's connection does not know this worker any more.
+  /// answers what is in flight when it completes soon, and the rest with EIO, and flushes what was
+  /// written; while the target is away it waits for neither. When it returns, the kernel's
+  /// connection does not know this worker any more.
   void run(StopEvent& ended) noexcept;
+
+  /// After run(): why its last flush has not done what it is for; empty if it has, or there was
+  /// nothing for it to do.
+  const std::string& flush_problem() const noexcept { return flush_problem_; }
 
   /// The worker that runs on the calling thread. For libfuse's operations, which are not told.
   static Worker& current() noexcept;
@@ -71,35 +83,51 @@ class Worker {
  private:
   enum class Intake { nothing, some, ended };
 
+  // worker.cpp: the loop
   void serve() noexcept;
   Intake take_requests() noexcept;
-  bool complete() noexcept;
+  Slot* take_place() noexcept;
+  void give_back(Slot& slot) noexcept;
+  bool has_room() const noexcept;
+  bool reads_ahead() noexcept;
   void process(Slot& slot, std::size_t size) noexcept;
-  void answer(Slot& slot) noexcept;
-  void answer_seek(Slot& slot) noexcept;
   void wait() noexcept;
+
+  // worker_completion.cpp: how requests end
+  bool settle() noexcept;
+  bool complete() noexcept;
+  void finish(Slot& slot) noexcept;
+  void note(const Slot& slot) noexcept;
+  bool admit_waiting() noexcept;
+  bool let_interrupted_go() noexcept;
+  bool interrupt(std::uint64_t number) noexcept;
   template <typename Done>
-  bool complete_within(Clock::duration time, Done done) noexcept;
+  bool settle_within(Clock::duration time, Done done) noexcept;
   void drain() noexcept;
   void flush_last() noexcept;
   void fail_rest() noexcept;
 
   Settings settings_;
-  Watch& watch_;
+  ImageSource& source_;
+  WorkerTeam& team_;
   unsigned number_;
   std::unique_ptr<initiator::RequestBuffers> buffers_;
   SlotPool slots_;
+  WaitingRoom waiting_room_;
   std::unique_ptr<initiator::Queue> queue_;
   FuseSession* session_ = nullptr;
   const StopEvent* stop_ = nullptr;
   UniqueFd requests_;  ///< this worker's descriptor of /dev/fuse
   UniqueFd epoll_;
   Slot* current_slot_ = nullptr;   ///< that holds the message being processed
-  bool submitted_ = false;         ///< it went to the queue
+  bool submitted_ = false;         ///< it went to the queue, or waits for a slot
   std::uint64_t taken_bytes_ = 0;  ///< of the requests that were taken in one go
   bool has_more_to_seek_ = false;  ///< a seek was submitted again
-  bool flushes_at_end_;            ///< flushing has something to do
+  bool is_stalled_ = false;        ///< all slots are taken, and none became free for a while
+  unsigned interrupted_ = 0;       ///< slots whose request is interrupted, and not answered
+  bool flush_has_work_;            ///< flushing has something to do
   LastFlush last_flush_;
+  std::string flush_problem_;
 };
 
 }  // namespace rdmablk::fuse

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "common/protocol/private_data.h"
 
 namespace rdmablk::initiator {
@@ -10,34 +12,51 @@ namespace rdmablk::initiator {
 using protocol::MessageType;
 using protocol::Status;
 
+namespace {
+
+/// Intervals without an answer after which a target is given up.
+constexpr int kSilentIntervals = 3;
+
+/// The shortest interval that is kept, whatever the target asks for.
+constexpr std::chrono::milliseconds kMinInterval{10};
+
+}  // namespace
+
 AdminLink::AdminLink(ControlLoop& loop, const SocketAddress& peer,
                      ControlLoop::Clock::time_point deadline)
     : AdminLink(loop, std::make_unique<Link>(loop, peer, deadline), deadline) {}
 
 AdminLink::AdminLink(ControlLoop& loop, std::unique_ptr<Link> link,
                      ControlLoop::Clock::time_point deadline)
-    : loop_(loop), pd_(link->device()), channel_(pd_), link_(std::move(link)) {
+    : loop_(loop),
+      pd_(link->device()),
+      channel_(pd_),
+      link_(std::move(link)),
+      keepalive_timer_(loop.io()) {
   auto& qp = link_->create_queue_pair(pd_, channel_.completion_queue(),
                                       protocol::MessageChannel::queue_pair_options());
   channel_.start(qp);
   watch_.emplace(loop.io(), channel_.fd(), [this] { channel_.poll(*this); });
-  link_->on_lost([this] { lose("the target closed the connection"); });
+  link_->on_lost([this] { lose(link_->failure()); });
   link_->connect(protocol::QueueRequest{}.encode(), deadline);
 }
 
-void AdminLink::fail(const std::string& doing, const std::string& why) {
+void AdminLink::give_up(const std::string& doing, const std::string& why) {
+  lose(why);
   throw Error(fmt::format("cannot {}: {}", doing, why));
 }
 
 std::vector<std::byte> AdminLink::wait_for_reply(const std::string& doing,
                                                  ControlLoop::Clock::time_point deadline) {
   const bool in_time = loop_.run_until(deadline, [&] { return reply_.has_value() || lost_; });
-  if (!in_time) fail(doing, "the target did not answer in time");
-  if (!reply_) fail(doing, lost_reason_);
+  if (!in_time) give_up(doing, "the target did not answer in time");
+  if (!reply_) give_up(doing, std::string(lost_reason_));
   if (reply_->status != Status::ok) {
     const auto reason = protocol::Reason::decode(reply_->payload);
     const bool has_text = reason && !reason->text.empty();
-    fail(doing, has_text ? reason->text : protocol::status_text(reply_->status));
+    throw RefusedError(fmt::format("cannot {}: {}", doing,
+                                   has_text ? reason->text : protocol::status_text(reply_->status)),
+                       reply_->status);
   }
   return std::move(reply_->payload);
 }
@@ -45,10 +64,7 @@ std::vector<std::byte> AdminLink::wait_for_reply(const std::string& doing,
 void AdminLink::on_message(const protocol::Message& message) {
   const protocol::Header& header = message.header;
   if (header.is_reply) {
-    // An answer to what was given up long ago is dropped.
-    if (header.type == waiting_for_.type && header.tag == waiting_for_.tag) {
-      reply_ = Reply{header.status, {message.payload.begin(), message.payload.end()}};
-    }
+    on_reply(message);
   } else if (header.type == MessageType::event) {
     on_target_event(message);
   } else if (header.type == MessageType::keepalive) {
@@ -58,6 +74,16 @@ void AdminLink::on_message(const protocol::Message& message) {
     lose(
         fmt::format("the target ended the session: {}", reason ? reason->text : "no reason given"));
   }
+}
+
+void AdminLink::on_reply(const protocol::Message& message) {
+  const protocol::Header& header = message.header;
+  if (header.type == MessageType::keepalive) {
+    keepalive_sent_.reset();
+  } else if (header.type == waiting_for_.type && header.tag == waiting_for_.tag) {
+    reply_ = Reply{header.status, {message.payload.begin(), message.payload.end()}};
+  }
+  // An answer to what was given up long ago is dropped.
 }
 
 void AdminLink::on_target_event(const protocol::Message& message) {
@@ -77,7 +103,34 @@ void AdminLink::lose(const std::string& reason) {
   lost_ = true;
   lost_reason_ = reason;
   link_->disconnect();
-  if (on_lost_) on_lost_();
+}
+
+void AdminLink::keep_alive(std::chrono::milliseconds interval) {
+  keepalive_interval_ = std::max(interval, kMinInterval);
+  await_next_keepalive();
+}
+
+void AdminLink::await_next_keepalive() {
+  keepalive_timer_.expires_after(keepalive_interval_);
+  keepalive_timer_.async_wait(lifetime_.guard([this](const asio::error_code& error) {
+    if (!error) on_keepalive_due();
+  }));
+}
+
+void AdminLink::on_keepalive_due() {
+  // It may be this end that was not running: an answer that lies there counts.
+  channel_.poll(*this);
+  if (lost_) return;
+  const auto now = ControlLoop::Clock::now();
+  if (!keepalive_sent_) {
+    const protocol::Header header{MessageType::keepalive, false, Status::ok, next_tag_++};
+    if (!channel_.send(header, protocol::Empty{})) return lose("the connection is down");
+    keepalive_sent_ = now;
+  } else if (now - *keepalive_sent_ >= kSilentIntervals * keepalive_interval_) {
+    return lose(fmt::format("the target has not answered for {:.1f} s",
+                            std::chrono::duration<double>(now - *keepalive_sent_).count()));
+  }
+  await_next_keepalive();
 }
 
 }  // namespace rdmablk::initiator

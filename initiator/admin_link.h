@@ -1,11 +1,14 @@
 #pragma once
 
+#include <asio/steady_timer.hpp>
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/descriptor_watch.h"
+#include "common/lifetime.h"
 #include "common/protocol/message_channel.h"
 #include "common/protocol/messages.h"
 #include "common/verbs/protection_domain.h"
@@ -13,6 +16,17 @@
 #include "initiator/link.h"
 
 namespace rdmablk::initiator {
+
+/// The target answered a request with a status other than ok.
+class RefusedError : public Error {
+ public:
+  RefusedError(const std::string& what, protocol::Status status) : Error(what), status_(status) {}
+
+  protocol::Status status() const noexcept { return status_; }
+
+ private:
+  protocol::Status status_;
+};
 
 /// The admin queue of a session: asks the target and waits for its answers, and takes its events.
 class AdminLink final : public protocol::MessageHandler {
@@ -24,12 +38,13 @@ class AdminLink final : public protocol::MessageHandler {
 
   /// Sends a request and waits for its reply, driving the control loop.
   /// @param doing what is being done, for the error: "attach export 'disk'".
-  /// Throws Error when the target says no, breaks off, answers nonsense or not in time.
+  /// Throws RefusedError when the target says no, and Error when it breaks off, answers nonsense or
+  /// not in time; it counts as lost then.
   template <typename Reply, typename Request>
   Reply ask(const std::string& doing, protocol::MessageType type, const Request& request,
             ControlLoop::Clock::time_point deadline) {
     const auto reply = Reply::decode(exchange(doing, type, request, deadline));
-    if (!reply) fail(doing, "the target's answer makes no sense");
+    if (!reply) give_up(doing, "the target's answer makes no sense");
     return *reply;
   }
 
@@ -40,9 +55,15 @@ class AdminLink final : public protocol::MessageHandler {
     exchange(doing, type, request, deadline);
   }
 
-  /// Calls `handler`, on the thread that runs the control loop, when the queue is lost.
-  void on_lost(std::function<void()> handler) { on_lost_ = std::move(handler); }
+  /// From now on sends KEEPALIVE that often, as long as somebody drives the control loop. A target
+  /// that leaves one unanswered for three times as long counts as lost.
+  void keep_alive(std::chrono::milliseconds interval);
+
+  /// Ends the connection. @param reason why, for people.
+  void lose(const std::string& reason);
+
   bool lost() const noexcept { return lost_; }
+  const std::string& lost_reason() const noexcept { return lost_reason_; }
 
  private:
   template <typename Request>
@@ -50,18 +71,22 @@ class AdminLink final : public protocol::MessageHandler {
                                   const Request& request, ControlLoop::Clock::time_point deadline) {
     reply_.reset();
     waiting_for_ = {type, false, protocol::Status::ok, next_tag_++};
-    if (!channel_.send(waiting_for_, request)) fail(doing, "the connection to the target is down");
+    if (!channel_.send(waiting_for_, request)) {
+      give_up(doing, "the connection to the target is down");
+    }
     return wait_for_reply(doing, deadline);
   }
 
   std::vector<std::byte> wait_for_reply(const std::string& doing,
                                         ControlLoop::Clock::time_point deadline);
-  [[noreturn]] static void fail(const std::string& doing, const std::string& why);
+  [[noreturn]] void give_up(const std::string& doing, const std::string& why);
 
   void on_message(const protocol::Message& message) override;
   void on_broken(const std::string& reason) override;
+  void on_reply(const protocol::Message& message);
   void on_target_event(const protocol::Message& message);
-  void lose(const std::string& reason);
+  void await_next_keepalive();
+  void on_keepalive_due();
 
   struct Reply {
     protocol::Status status;
@@ -80,7 +105,10 @@ class AdminLink final : public protocol::MessageHandler {
   std::optional<Reply> reply_;
   bool lost_ = false;
   std::string lost_reason_;
-  std::function<void()> on_lost_;
+  std::chrono::milliseconds keepalive_interval_{};
+  asio::steady_timer keepalive_timer_;
+  std::optional<ControlLoop::Clock::time_point> keepalive_sent_;  ///< and not answered
+  Lifetime lifetime_;
 };
 
 }  // namespace rdmablk::initiator

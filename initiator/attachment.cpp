@@ -2,13 +2,50 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "common/uri.h"
+
 namespace rdmablk::initiator {
 
-Attachment::Attachment(RdmaSession& session, std::string uri, protocol::AttachReply reply)
-    : session_(session), uri_(std::move(uri)), reply_(std::move(reply)) {}
+Attachment::Attachment(RdmaSession& session, std::string name, const AttachOptions& options)
+    : session_(session),
+      name_(std::move(name)),
+      uri_(Uri{session.target(), name_}.text()),
+      options_(options) {
+  protocol::Attach request;
+  request.flags = options_.take_over ? protocol::Attach::kTakeOver : 0;
+  reply_ = attach(request);
+  accept(reply_);
+}
 
 Attachment::~Attachment() {
-  session_.detach(reply_.attachment);
+  session_.detach(is_attached_ ? current_.attachment : 0);
+}
+
+/// @param request what differs from one time to the next is filled in.
+protocol::AttachReply Attachment::attach(const protocol::Attach& request) {
+  protocol::Attach complete = request;
+  complete.name = name_;
+  complete.access = options_.access;
+  complete.queues = static_cast<std::uint16_t>(options_.queues);
+  complete.depth = options_.depth;
+  complete.max_io = options_.max_io;
+  return session_.ask_to_attach(uri_, complete);
+}
+
+void Attachment::accept(protocol::AttachReply reply) {
+  current_ = std::move(reply);
+  is_attached_ = true;
+  std::ranges::fill(epochs_, current_.epoch);
+}
+
+void Attachment::attach_again(bool accepts_any_generation) {
+  protocol::Attach request;
+  if (!accepts_any_generation) request.generation = current_.generation;
+  request.lease = reply_.lease;
+  accept(attach(request));
 }
 
 ImageInfo Attachment::info() const {
@@ -25,17 +62,22 @@ ImageInfo Attachment::info() const {
   return info;
 }
 
-std::array<std::byte, protocol::QueueRequest::kSize> Attachment::next_queue() {
-  if (queues_made_ == reply_.queues) {
+std::uint16_t Attachment::add_queue() {
+  if (epochs_.size() == current_.queues) {
     throw Error(fmt::format("cannot make one more I/O queue: the target grants {} of {}",
-                            reply_.queues, uri_));
+                            current_.queues, uri_));
   }
+  epochs_.push_back(current_.epoch);
+  return static_cast<std::uint16_t>(epochs_.size() - 1);
+}
+
+std::array<std::byte, protocol::QueueRequest::kSize> Attachment::next_queue(std::uint16_t queue) {
   protocol::QueueRequest request;
-  request.queue = queues_made_++;
-  request.epoch = reply_.epoch;
-  request.attachment = reply_.attachment;
-  request.nonce = reply_.nonce;
-  request.proof = reply_.token;
+  request.queue = queue;
+  request.epoch = epochs_[queue]++;
+  request.attachment = current_.attachment;
+  request.nonce = current_.nonce;
+  request.proof = session_.prove(request, current_.token);
   return request.encode();
 }
 

@@ -1,6 +1,6 @@
 #include "initiator/control_loop.h"
 
-#include <asio/executor_work_guard.hpp>
+#include <utility>
 
 #include "common/signals.h"
 
@@ -14,26 +14,37 @@ ControlLoop::~ControlLoop() {
 }
 
 bool ControlLoop::run_until(Clock::time_point deadline, const std::function<bool()>& done) {
-  io_.restart();
-  while (!done()) {
-    if (io_.run_one_until(deadline) == 0) return done();
+  io_.restart();  // before the first look at stopping_: what stop() does afterwards is seen
+  while (true) {
+    if (stopping_) throw Stopped{};
+    if (done()) return true;
+    if (run_one(deadline) > 0) continue;
+    if (stopping_) throw Stopped{};
+    return done();
   }
-  return true;
 }
 
-void ControlLoop::start() {
-  io_.restart();
+/// @return 0 when the deadline came first, or the loop was stopped.
+std::size_t ControlLoop::run_one(Clock::time_point deadline) {
+  return deadline == kNever ? io_.run_one() : io_.run_one_until(deadline);
+}
+
+void ControlLoop::start(std::function<void()> procedure) {
   const SignalsBlocked blocked;  // signals are for the program's own threads
-  thread_ = std::thread([this] {
-    const auto guard = asio::make_work_guard(io_);
-    io_.run();
+  thread_ = std::thread([procedure = std::move(procedure)] {
+    try {
+      procedure();
+    } catch (const Stopped&) {  // as it should end
+    }
   });
 }
 
 void ControlLoop::stop() noexcept {
   if (!thread_.joinable()) return;
+  stopping_ = true;
   io_.stop();
   thread_.join();
+  stopping_ = false;
 }
 
 }  // namespace rdmablk::initiator

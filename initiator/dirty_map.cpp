@@ -85,6 +85,11 @@ void DirtyMap::restore() noexcept {
   }
 }
 
+bool DirtyMap::is_clean() const noexcept {
+  // A word whose bit is not set in the summary may have been marked: whoever did is not through.
+  return std::ranges::all_of(words_, [](const auto& word) { return word.load() == 0; });
+}
+
 /// The first granule from `from` on that is marked in the snapshot, or is not; granules_ when there
 /// is none.
 std::uint64_t DirtyMap::find(std::uint64_t from, bool marked) const noexcept {

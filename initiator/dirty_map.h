@@ -34,6 +34,9 @@ class DirtyMap {
   /// Marks again what the snapshot has, which is empty then.
   void restore() noexcept;
 
+  /// Whether nothing is marked, the snapshot aside. Any thread.
+  bool is_clean() const noexcept;
+
   /// The first range of the snapshot at or after an offset, as long as can be and cut to the
   /// image's size. Ranges that follow one another do not touch.
   std::optional<protocol::Range> next(std::uint64_t offset) const noexcept;

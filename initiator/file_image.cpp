@@ -15,31 +15,34 @@ constexpr std::uint32_t kMaxDepth = 4096;
 
 }  // namespace
 
-FileImage::FileImage(RdmaSession& session, std::string uri, protocol::AttachReply reply)
-    : attachment_(session, std::move(uri), std::move(reply)), info_(attachment_.info()) {
-  if (attachment_.reply().depth > kMaxDepth) {
-    throw Error(fmt::format("cannot attach {}: the target grants queues of {} requests; {} is sane",
-                            attachment_.uri(), attachment_.reply().depth, kMaxDepth));
-  }
+FileImage::FileImage(std::unique_ptr<Attachment> attachment)
+    : AttachedImage(std::move(attachment)) {
+  granted_depth();
 }
 
-std::unique_ptr<Queue> FileImage::make_queue(unsigned depth) {
-  RdmaSession& session = attachment_.session();
-  const auto private_data = attachment_.next_queue();
+unsigned FileImage::granted_depth() const {
+  const std::uint32_t depth = attached().current().depth;
+  if (depth > kMaxDepth) {
+    throw Error(fmt::format("cannot attach {}: the target grants queues of {} requests; {} is sane",
+                            attached().uri(), depth, kMaxDepth));
+  }
+  return depth;
+}
+
+std::unique_ptr<ConnectedQueue> FileImage::connect_queue(unsigned depth,
+                                                         std::span<const std::byte> private_data) {
+  RdmaSession& session = attached().session();
   const auto deadline = session.deadline();
   FileQueueOptions options;
-  options.name = attachment_.uri();
+  options.name = attached().uri();
   options.depth = depth;
-  options.granted = attachment_.reply().depth;
+  options.granted = granted_depth();
   options.max_piece = std::min(options.max_piece, verbs::max_message_size(session.device()));
-  options.flush_is_free = info_.flush_is_free;
-  options.can_discard = info_.can_discard;
+  options.flush_is_free = info().flush_is_free;
+  options.can_discard = info().can_discard;
+  options.ledger = &ledger_;
   return std::make_unique<FileQueue>(session.loop(), session.open_link(), session.buffers_domain(),
                                      std::move(options), private_data, deadline);
-}
-
-std::unique_ptr<RequestBuffers> FileImage::make_buffers(std::size_t bytes) {
-  return std::make_unique<RequestBuffers>(bytes, attachment_.session().buffers_domain());
 }
 
 }  // namespace rdmablk::initiator

@@ -1,24 +1,26 @@
 #pragma once
 
-#include "initiator/attachment.h"
-#include "initiator/remote_image.h"
+#include "initiator/attached_image.h"
+#include "initiator/flush_ledger.h"
 
 namespace rdmablk::initiator {
 
 /// An attached file export: its queues send commands to the target.
-class FileImage final : public RemoteImage {
+class FileImage final : public AttachedImage {
  public:
-  /// @param session outlives the image. Throws Error when the target's answer cannot be.
-  FileImage(RdmaSession& session, std::string uri, protocol::AttachReply reply);
+  /// Throws Error when the target's answer cannot be.
+  explicit FileImage(std::unique_ptr<Attachment> attachment);
 
-  const ImageInfo& info() const noexcept override { return info_; }
-  const protocol::AttachReply& attachment() const noexcept override { return attachment_.reply(); }
-  std::unique_ptr<Queue> make_queue(unsigned depth) override;
-  std::unique_ptr<RequestBuffers> make_buffers(std::size_t bytes) override;
+  bool has_unflushed() const noexcept override { return ledger_.has_unflushed(); }
+
+ protected:
+  std::unique_ptr<ConnectedQueue> connect_queue(unsigned depth,
+                                                std::span<const std::byte> private_data) override;
 
  private:
-  Attachment attachment_;
-  ImageInfo info_;
+  unsigned granted_depth() const;
+
+  FlushLedger ledger_;
 };
 
 }  // namespace rdmablk::initiator

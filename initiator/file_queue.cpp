@@ -1,11 +1,12 @@
 #include "initiator/file_queue.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <new>
+
+#include "initiator/refusal.h"
 
 namespace rdmablk::initiator {
 
@@ -60,10 +61,10 @@ void FileQueue::check(const protocol::QueueReply& reply) const {
 
 void FileQueue::submit(Request& request) noexcept {
   request.error = 0;
-  request.progress = {};
+  request.progress.restart();
   const bool is_flush = request.operation == Operation::flush;
-  if (down_) {
-    request.error = EIO;
+  if (is_down()) {
+    request.error = kUndone;
     done_.push(request);
   } else if (is_flush ? options_.flush_is_free : request.length == 0) {
     done_.push(request);
@@ -73,13 +74,13 @@ void FileQueue::submit(Request& request) noexcept {
 }
 
 std::size_t FileQueue::poll(std::span<Request*> done) noexcept {
-  if (!down_) {
+  // First: what a lost connection has left in its completion queue counts as undone.
+  notice_loss();
+  if (!is_down()) {
     reap();
     post_pending();
+    notice_loss();
   }
-  // Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any
-  // more.
-  if (connection_.take_loss()) go_down(connection_.failure());
   std::size_t count = 0;
   while (count < done.size() && !done_.empty()) done[count++] = &done_.pop();
   return count;
@@ -91,7 +92,7 @@ bool FileQueue::is_whole(const Request& request) const noexcept {
 }
 
 void FileQueue::post_pending() noexcept {
-  while (!down_ && !pending_.empty() && !free_.empty()) {
+  while (!is_down() && !pending_.empty() && !free_.empty()) {
     SendBatch batch;
     while (batch.room() >= kSendsPerCommand && !pending_.empty() && !free_.empty()) {
       add_next(batch);
@@ -112,7 +113,7 @@ void FileQueue::add_next(SendBatch& batch) noexcept {
   if (request.error != 0) {  // of an earlier piece: the rest is not worth trying
     pending_.pop();
     request.progress.posted = request.length;
-    if (request.progress.outstanding == 0) done_.push(request);
+    if (request.progress.outstanding == 0) end(request);
     return;
   }
   const unsigned slot = free_.back();
@@ -164,6 +165,7 @@ void FileQueue::add_plain_command(SendBatch& batch, unsigned slot, Request& requ
     default:
       type = MessageType::flush;
       command = {};
+      request.progress.posted = options_.ledger->begin_flush();
   }
   channel_.add(batch, slot, type, command);
 }
@@ -188,7 +190,7 @@ void FileQueue::reap() noexcept {
   while (const std::size_t count = connection_.completion_queue().poll(completions)) {
     for (const ibv_wc& completion : std::span(completions).first(count)) {
       complete(completion);
-      if (down_) return;
+      if (is_down()) return;
     }
     if (count < completions.size()) break;
   }
@@ -197,10 +199,16 @@ void FileQueue::reap() noexcept {
 
 void FileQueue::complete(const ibv_wc& completion) noexcept {
   // In order on one queue pair: all that follows has failed too.
-  if (completion.status != IBV_WC_SUCCESS) return go_down(verbs::describe(completion));
+  if (completion.status != IBV_WC_SUCCESS) {
+    if (!CommandChannel::owns(completion) && completion.wr_id < pieces_.size() &&
+        pieces_[completion.wr_id].request != nullptr) {
+      note_refusal(*pieces_[completion.wr_id].request, completion.status);
+    }
+    return go_down(verbs::describe(completion));
+  }
   if (CommandChannel::owns(completion)) {
     if (reads_.room() == 0) post(reads_);
-    if (down_) return;
+    if (is_down()) return;
     if (const char* why = channel_.complete(completion, *this)) go_down(why);
     return;
   }
@@ -242,7 +250,7 @@ bool FileQueue::take_map(Request& request, std::span<const std::byte> payload) n
 }
 
 void FileQueue::on_free(unsigned slot) noexcept {
-  if (!down_ && !pieces_[slot].is_reading) end_piece(slot);
+  if (!is_down() && !pieces_[slot].is_reading) end_piece(slot);
 }
 
 void FileQueue::end_piece(unsigned slot) noexcept {
@@ -250,23 +258,40 @@ void FileQueue::end_piece(unsigned slot) noexcept {
   pieces_[slot].request = nullptr;
   free_.push_back(slot);
   --request.progress.outstanding;
-  if (request.progress.outstanding == 0 && is_whole(request)) done_.push(request);
+  if (request.progress.outstanding == 0 && is_whole(request)) end(request);
+}
+
+/// Returns a request that has ended, in whatever way.
+void FileQueue::end(Request& request) noexcept {
+  if (request.error == 0) {
+    if (request.operation == Operation::flush) {
+      options_.ledger->end_flush(request.progress.posted);
+    } else if (changes_data(request) && !request.durable) {
+      options_.ledger->note_write();
+    }
+  }
+  done_.push(request);
+}
+
+/// Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any more.
+void FileQueue::notice_loss() noexcept {
+  if (connection_.take_loss()) go_down(connection_.failure());
 }
 
 void FileQueue::go_down(const std::string& why) noexcept {
-  if (down_) return;
-  down_ = true;
-  spdlog::error("{}: an I/O queue failed: {}; its requests end with an I/O error", options_.name,
-                why);
+  if (is_down()) return;
+  set_down(why);
   connection_.destroy_queue_pair();
   for (unsigned slot = 0; slot < pieces_.size(); ++slot) {
-    if (pieces_[slot].request == nullptr) continue;
-    pieces_[slot].request->error = EIO;
+    Request* const request = pieces_[slot].request;
+    if (request == nullptr) continue;
+    if (request->error == 0) request->error = kUndone;
     end_piece(slot);
   }
   while (!pending_.empty()) {
-    pending_.front()->error = EIO;
-    done_.push(pending_.pop());
+    Request& request = pending_.pop();
+    if (request.error == 0) request.error = kUndone;
+    end(request);
   }
 }
 

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "initiator/command_channel.h"
-#include "initiator/queue.h"
+#include "initiator/connected_queue.h"
+#include "initiator/flush_ledger.h"
 #include "initiator/queue_connection.h"
 #include "initiator/request_list.h"
 
@@ -19,6 +20,7 @@ struct FileQueueOptions {
   std::uint32_t max_piece = 1U << 20U;  ///< bytes of one READ or WRITE that the device takes
   bool flush_is_free = false;           ///< flushing has nothing to do
   bool can_discard = true;              ///< zeroes may give space back, if so asked
+  FlushLedger* ledger = nullptr;        ///< where it notes writes and flushes; outlives the queue
 };
 
 /// An I/O queue of a file export: requests are commands to the target, whose data goes through
@@ -28,8 +30,8 @@ struct FileQueueOptions {
 ///
 /// What the target answers concerns the one request: EIO, ENOSPC and the like are passed on, and
 /// the queue goes on. When a work request fails, the target talks nonsense or the connection is
-/// lost, the queue pair is destroyed before any request comes back, with EIO.
-class FileQueue final : public Queue, private CommandHandler {
+/// lost, the queue pair is destroyed before any request comes back as undone.
+class FileQueue final : public ConnectedQueue, private CommandHandler {
  public:
   /// Takes a connection whose peer is known, connects it and opens the queue. Blocks, driving the
   /// control loop.
@@ -68,6 +70,8 @@ class FileQueue final : public Queue, private CommandHandler {
   void on_free(unsigned slot) noexcept override;
   static bool take_map(Request& request, std::span<const std::byte> payload) noexcept;
   void end_piece(unsigned slot) noexcept;
+  void end(Request& request) noexcept;
+  void notice_loss() noexcept;
   void go_down(const std::string& why) noexcept;
 
   FileQueueOptions options_;
@@ -77,9 +81,8 @@ class FileQueue final : public Queue, private CommandHandler {
   std::vector<Piece> pieces_;   ///< one a slot
   std::vector<unsigned> free_;  ///< slots
   SendBatch reads_;             ///< READs that replies made possible
-  bool down_ = false;
-  RequestList pending_;  ///< not posted, or the first one in part
-  RequestList done_;     ///< to be returned by poll()
+  RequestList pending_;         ///< not posted, or the first one in part
+  RequestList done_;            ///< to be returned by poll()
 };
 
 }  // namespace rdmablk::initiator

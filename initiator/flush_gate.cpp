@@ -9,6 +9,11 @@
 
 namespace rdmablk::initiator {
 
+bool FlushGate::is_under_way() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return phase_ == Phase::under_way;
+}
+
 FlushGate::Member::Member(FlushGate& gate)
     : gate_(gate), event_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   if (!event_) throw SystemError("make an eventfd", errno);

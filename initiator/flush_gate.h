@@ -24,6 +24,9 @@ class FlushGate {
   FlushGate(const FlushGate&) = delete;
   FlushGate& operator=(const FlushGate&) = delete;
 
+  /// Whether a flush is under way. Any thread.
+  bool is_under_way() const noexcept;
+
   struct Result {
     std::uint64_t number;  ///< of the flush
     int error;             ///< 0, or an errno value
@@ -79,7 +82,7 @@ class FlushGate {
   void choose() noexcept;
   static void tell(Member& member) noexcept;
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<Member*> members_;
   Phase phase_ = Phase::idle;
   std::uint64_t number_ = 0;  ///< of the flush that is under way, or begins next

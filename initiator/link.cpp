@@ -1,7 +1,6 @@
 #include "initiator/link.h"
 
 #include <fmt/format.h>
-#include <sys/eventfd.h>
 
 #include "common/protocol/private_data.h"
 
@@ -11,34 +10,23 @@ namespace {
 constexpr const char* kNoListener =
     "nothing listens on this port; is rdmablk-target running there?";
 
-std::string refusal_reason(const cm::Event& event) {
-  switch (event.refusal) {
-    case cm::Refusal::no_listener:
-      return kNoListener;
-    case cm::Refusal::by_peer:
-      if (const auto refusal = protocol::QueueRefusal::decode(event.data)) {
-        return fmt::format("the target refused: {}", refusal->text.empty()
-                                                         ? protocol::status_text(refusal->status)
-                                                         : refusal->text.c_str());
-      }
-      return "the program that listens on this port refused; is it rdmablk-target?";
-    case cm::Refusal::stale:
-      return "the target remembers an older connection; try again";
-    case cm::Refusal::other:
-      break;
-  }
-  return "the connection was refused";
+/// No address to connect from: soft-iWARP takes a moment to have those of lost connections back.
+bool is_passing(int error) {
+  return error == EADDRNOTAVAIL;
+}
+
+bool is_passing(protocol::Status status) {
+  return status == protocol::Status::limit || status == protocol::Status::stale;
 }
 
 }  // namespace
 
 Link::Link(ControlLoop& loop, const SocketAddress& peer, ControlLoop::Clock::time_point deadline)
-    : loop_(loop), peer_(peer.text()), lost_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!lost_event_) throw SystemError("create an eventfd", errno);
+    : loop_(loop), peer_(peer.text()) {
   try {
     connection_ = loop.connections().open(peer, *this);
   } catch (const SystemError& error) {
-    throw ConnectError(error.what());
+    throw ConnectError(error.what(), is_passing(error.error()));
   }
   wait_for(State::resolved, deadline);
 }
@@ -60,6 +48,7 @@ void Link::connect(std::span<const std::byte> private_data,
     connection_->connect(private_data);
   } catch (const SystemError& error) {
     // Soft-iWARP refuses on the spot.
+    failure_is_passing_ = is_passing(error.error());
     fail(error.error() == ECONNREFUSED ? kNoListener : errno_text(error.error()));
   }
   wait_for(State::established, deadline);
@@ -75,7 +64,8 @@ void Link::wait_for(State wanted, ControlLoop::Clock::time_point deadline) {
         peer_));
   }
   if (state_ == State::failed) {
-    throw ConnectError(fmt::format("cannot connect to {}: {}", peer_, failure_));
+    throw ConnectError(fmt::format("cannot connect to {}: {}", peer_, failure_),
+                       failure_is_passing_, refusal_);
   }
 }
 
@@ -86,18 +76,45 @@ void Link::fail(std::string reason) {
 }
 
 bool Link::take_loss() noexcept {
-  if (loss_taken_ || !lost_.load(std::memory_order_acquire)) return false;
-  eventfd_t value = 0;
-  // Not written yet: the next call takes it, so that the descriptor does not stay readable.
-  if (::eventfd_read(lost_event_.get(), &value) != 0) return false;
+  if (loss_taken_ || !lost_.load()) return false;
+  // Not signalled yet: the next call takes it, so that the descriptor does not stay readable.
+  if (lost_event_.take() == 0) return false;
   loss_taken_ = true;
   return true;
 }
 
 void Link::lose() {
-  if (lost_.exchange(true, std::memory_order_acq_rel)) return;
-  ::eventfd_write(lost_event_.get(), 1);
+  if (lost_.exchange(true)) return;
+  lost_event_.signal();
   if (on_lost_) on_lost_();
+}
+
+void Link::end(const std::string& why) {
+  fail(why);
+  disconnect();
+  lose();
+}
+
+/// Says why the peer refused.
+void Link::refuse(const cm::Event& event) {
+  switch (event.refusal) {
+    case cm::Refusal::no_listener:
+      return fail(kNoListener);
+    case cm::Refusal::by_peer:
+      if (const auto refusal = protocol::QueueRefusal::decode(event.data)) {
+        refusal_ = refusal->status;
+        failure_is_passing_ = is_passing(refusal->status);
+        return fail(fmt::format("the target refused: {}",
+                                refusal->text.empty() ? protocol::status_text(refusal->status)
+                                                      : refusal->text.c_str()));
+      }
+      return fail("the program that listens on this port refused; is it rdmablk-target?");
+    case cm::Refusal::stale:
+      failure_is_passing_ = true;
+      return fail("the target remembers an older connection; try again");
+    case cm::Refusal::other:
+      return fail("the connection was refused");
+  }
 }
 
 void Link::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
@@ -109,8 +126,9 @@ void Link::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
       state_ = State::established;
       return;
     case cm::EventType::rejected:
-      return fail(refusal_reason(event));
+      return refuse(event);
     case cm::EventType::failed:
+      failure_is_passing_ = is_passing(event.error);
       return fail(event.error == ENODEV ? "no RDMA device of this host leads there"
                                         : errno_text(event.error));
     case cm::EventType::disconnected:

@@ -9,8 +9,9 @@
 
 #include "common/cm/connection.h"
 #include "common/error.h"
-#include "common/unique_fd.h"
+#include "common/protocol/header.h"
 #include "initiator/control_loop.h"
+#include "initiator/wake_event.h"
 
 namespace rdmablk::initiator {
 
@@ -18,6 +19,19 @@ namespace rdmablk::initiator {
 class ConnectError : public Error {
  public:
   using Error::Error;
+
+  /// @param is_passing what is in the way is likely to be gone in a moment.
+  /// @param refusal what the target said, when it was the target.
+  ConnectError(const std::string& what, bool is_passing,
+               std::optional<protocol::Status> refusal = std::nullopt)
+      : Error(what), is_passing_(is_passing), refusal_(refusal) {}
+
+  bool is_passing() const noexcept { return is_passing_; }
+  std::optional<protocol::Status> refusal() const noexcept { return refusal_; }
+
+ private:
+  bool is_passing_ = false;
+  std::optional<protocol::Status> refusal_;
 };
 
 /// One connection to a target, from looking for the way to its loss. Steps of setting up block,
@@ -44,7 +58,7 @@ class Link final : public cm::EventHandler {
   void on_lost(std::function<void()> handler) { on_lost_ = std::move(handler); }
 
   /// Becomes readable when the connection is lost, until take_loss().
-  int lost_fd() const noexcept { return lost_event_.get(); }
+  int lost_fd() const noexcept { return lost_event_.fd(); }
 
   /// Whether the connection was lost since the last call; failure() then says why. One thread asks,
   /// which may be another than the control loop's.
@@ -60,11 +74,16 @@ class Link final : public cm::EventHandler {
   /// Ends everything outstanding on the queue pair.
   void disconnect() noexcept { connection_->disconnect(); }
 
+  /// Ends the connection as if it had been lost.
+  /// @param why for people.
+  void end(const std::string& why);
+
  private:
   enum class State { working, resolved, established, failed };
 
   void on_event(cm::Connection& connection, const cm::Event& event) override;
   void wait_for(State wanted, ControlLoop::Clock::time_point deadline);
+  void refuse(const cm::Event& event);
   void fail(std::string reason);
   void lose();
 
@@ -72,9 +91,11 @@ class Link final : public cm::EventHandler {
   std::string peer_;
   State state_ = State::working;
   std::string failure_;
+  bool failure_is_passing_ = false;
+  std::optional<protocol::Status> refusal_;
   std::atomic<bool> lost_ = false;
   bool loss_taken_ = false;
-  UniqueFd lost_event_;
+  WakeEvent lost_event_;
   std::function<void()> on_lost_;
   std::function<void()> on_destroyed_;
   std::unique_ptr<cm::Connection> connection_;

@@ -1,33 +1,29 @@
 #pragma once
 
 #include "common/verbs/registered_buffer.h"
-#include "initiator/attachment.h"
+#include "initiator/attached_image.h"
 #include "initiator/memory_queue.h"
-#include "initiator/remote_image.h"
 
 namespace rdmablk::initiator {
 
 /// An attached export that is served from memory, its writes not kept by flushes: its queues READ
 /// and WRITE the target's memory.
-class MemoryImage : public RemoteImage {
+class MemoryImage : public AttachedImage {
  public:
-  /// @param session outlives the image. Throws Error when the target's answer cannot be.
-  MemoryImage(RdmaSession& session, std::string uri, protocol::AttachReply reply);
-
-  const ImageInfo& info() const noexcept override { return info_; }
-  const protocol::AttachReply& attachment() const noexcept override { return attachment_.reply(); }
-  std::unique_ptr<Queue> make_queue(unsigned depth) override;
-  std::unique_ptr<RequestBuffers> make_buffers(std::size_t bytes) override;
+  /// Throws Error when the target's answer cannot be.
+  explicit MemoryImage(std::unique_ptr<Attachment> attachment);
 
  protected:
-  Attachment& attached() noexcept { return attachment_; }
+  std::unique_ptr<ConnectedQueue> connect_queue(unsigned depth,
+                                                std::span<const std::byte> private_data) override;
 
   /// For a queue of this depth.
   MemoryQueueOptions queue_options(unsigned depth) const;
 
+  /// Where the chunk table is. Throws Error when that cannot be.
+  const protocol::ChunkTable& table() const;
+
  private:
-  Attachment attachment_;
-  ImageInfo info_;
   std::uint64_t max_piece_;
   verbs::RegisteredBuffer zeroes_;
 };

@@ -1,7 +1,6 @@
 #include "initiator/memory_queue.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 
 #include "common/protocol/wire.h"
 #include "common/verbs/context.h"
+#include "initiator/refusal.h"
 #include "initiator/remote_read.h"
 #include "initiator/whole_map.h"
 
@@ -75,8 +75,8 @@ void MemoryQueue::read_chunk_table(ControlLoop& loop, const verbs::ProtectionDom
 
 void MemoryQueue::submit(Request& request) noexcept {
   request.error = 0;
-  request.progress = {};
-  if (down_) return fail(request, done_);
+  request.progress.restart();
+  if (is_down()) return give_back(request);
   const bool has_work = request.operation != Operation::flush && request.length > 0;
   if (has_work && request.operation != Operation::map) return pending_.push(request);
   if (has_work) map_as_data(request);
@@ -84,13 +84,13 @@ void MemoryQueue::submit(Request& request) noexcept {
 }
 
 std::size_t MemoryQueue::poll(std::span<Request*> done) noexcept {
-  if (!down_) {
+  // First: what a lost connection has left in its completion queue counts as undone.
+  notice_loss();
+  if (!is_down()) {
     reap();
     post_pending();
+    notice_loss();
   }
-  // Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any
-  // more.
-  if (connection_.take_loss()) go_down(connection_.failure());
   std::size_t count = 0;
   while (count < done.size() && !done_.empty()) done[count++] = &done_.pop();
   return count;
@@ -99,7 +99,7 @@ std::size_t MemoryQueue::poll(std::span<Request*> done) noexcept {
 void MemoryQueue::post_pending() noexcept {
   // A batch of writes that a READ acknowledges takes at least two work requests.
   const unsigned least = acknowledges_by_read_ ? 2 : 1;
-  while (!down_ && !pending_.empty() && slots_.room() >= least) {
+  while (!is_down() && !pending_.empty() && slots_.room() >= least) {
     Batch batch;
     fill(batch);
     post(batch.sends);
@@ -164,7 +164,7 @@ void MemoryQueue::reap() noexcept {
   while (const std::size_t count = connection_.completion_queue().poll(completions)) {
     for (const ibv_wc& completion : std::span(completions).first(count)) {
       complete(completion);
-      if (down_) return;
+      if (is_down()) return;
     }
     if (count < completions.size()) return;
   }
@@ -172,7 +172,12 @@ void MemoryQueue::reap() noexcept {
 
 void MemoryQueue::complete(const ibv_wc& completion) noexcept {
   // In order on one queue pair: all that follows has failed too.
-  if (completion.status != IBV_WC_SUCCESS) return go_down(verbs::describe(completion));
+  if (completion.status != IBV_WC_SUCCESS) {
+    if (Request* const request = slots_.find(completion.wr_id)) {
+      note_refusal(*request, completion.status);
+    }
+    return go_down(verbs::describe(completion));
+  }
   if (!CommandChannel::owns(completion)) return complete(slots_.release(completion.wr_id));
   const char* why = commands_->channel.complete(completion, commands_->handler);
   if (why != nullptr) go_down(why);
@@ -197,23 +202,27 @@ bool MemoryQueue::is_listed(const Request& request) const noexcept {
   return request.progress.posted < request.length || (acknowledges_by_read_ && is_write(request));
 }
 
-void MemoryQueue::fail(Request& request, RequestList& into) noexcept {
-  request.error = EIO;
-  into.push(request);
+/// Returns a request as undone, unless it is known how it ended.
+void MemoryQueue::give_back(Request& request) noexcept {
+  if (request.error == 0) request.error = kUndone;
+  done_.push(request);
+}
+
+/// Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any more.
+void MemoryQueue::notice_loss() noexcept {
+  if (connection_.take_loss()) go_down(connection_.failure());
 }
 
 void MemoryQueue::go_down(const std::string& why) noexcept {
-  if (down_) return;
-  down_ = true;
-  spdlog::error("{}: an I/O queue failed: {}; its requests end with an I/O error", options_.name,
-                why);
+  if (is_down()) return;
+  set_down(why);
   connection_.destroy_queue_pair();
   slots_.release_all([this](Request& request) {
     --request.progress.outstanding;
-    if (request.progress.outstanding == 0 && !is_listed(request)) fail(request, done_);
+    if (request.progress.outstanding == 0 && !is_listed(request)) give_back(request);
   });
   for (RequestList* list : {&unacknowledged_, &pending_}) {
-    while (!list->empty()) fail(list->pop(), done_);
+    while (!list->empty()) give_back(list->pop());
   }
 }
 

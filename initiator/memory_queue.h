@@ -8,7 +8,7 @@
 #include "common/verbs/registered_buffer.h"
 #include "initiator/chunk_map.h"
 #include "initiator/command_channel.h"
-#include "initiator/queue.h"
+#include "initiator/connected_queue.h"
 #include "initiator/queue_connection.h"
 #include "initiator/request_list.h"
 #include "initiator/work_slots.h"
@@ -41,9 +41,9 @@ struct CommandUse {
 /// pair has completed; one READ covers all WRITEs of a batch.
 ///
 /// When a work request fails or the connection is lost, the queue pair is destroyed before any
-/// request comes back: its completions could be waited for, but soft-iWARP gives none for what is
-/// posted to a queue pair in error.
-class MemoryQueue final : public Queue {
+/// request comes back as undone: its completions could be waited for, but soft-iWARP gives none for
+/// what is posted to a queue pair in error.
+class MemoryQueue final : public ConnectedQueue {
  public:
   /// Takes a connection whose peer is known, and connects it.
   /// @param pd of the request buffers; outlives the queue. Throws ConnectError or SystemError.
@@ -65,7 +65,6 @@ class MemoryQueue final : public Queue {
 
   /// For whoever sends commands over it.
   QueueConnection& connection() noexcept { return connection_; }
-  bool is_down() const noexcept { return down_; }
   void post(SendBatch& batch) noexcept;
 
  private:
@@ -84,8 +83,9 @@ class MemoryQueue final : public Queue {
   void complete(Request* request) noexcept;
   void acknowledge() noexcept;
   bool is_listed(const Request& request) const noexcept;
+  void notice_loss() noexcept;
   void go_down(const std::string& why) noexcept;
-  static void fail(Request& request, RequestList& into) noexcept;
+  void give_back(Request& request) noexcept;
 
   MemoryQueueOptions options_;
   bool acknowledges_by_read_;
@@ -96,7 +96,6 @@ class MemoryQueue final : public Queue {
   std::optional<ChunkMap> chunks_;
   protocol::ChunkTable table_;
 
-  bool down_ = false;
   RequestList pending_;                     ///< not posted, or the first one in part
   RequestList unacknowledged_;              ///< posted, waiting for a READ
   RequestList done_;                        ///< to be returned by poll()

@@ -17,8 +17,8 @@ class Queue {
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
-  /// Takes a request. Always succeeds: when the device's queue is full it waits here, and when the
-  /// connection is down it comes back from poll() with EIO.
+  /// Takes a request. Always succeeds: it waits here when the device's queue is full, or while the
+  /// connection is down; it comes back from poll() with EIO when that is to wait no longer.
   virtual void submit(Request& request) noexcept = 0;
 
   /// Hands what was submitted to the device, in one go. Call it once after a batch of submit().

@@ -4,9 +4,13 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
+#include "common/auth/queue_proof.h"
 #include "common/random.h"
 #include "common/verbs/context.h"
+#include "initiator/authentication.h"
 #include "initiator/file_image.h"
 #include "initiator/memory_image.h"
 #include "initiator/resident_image.h"
@@ -19,18 +23,18 @@ using protocol::MessageType;
 /// Pages of a list; a target that promises more for ever is not believed.
 constexpr int kMaxListPages = 4096;
 
+/// How long the answer to DETACH is waited for: the target learns of the end anyway.
+constexpr std::chrono::milliseconds kDetachPatience{2000};
+
 /// The image that suits what was attached.
-std::unique_ptr<RemoteImage> make_image(RdmaSession& session, const std::string& uri,
-                                        protocol::AttachReply reply) {
+std::unique_ptr<RemoteImage> make_image(std::unique_ptr<Attachment> attachment) {
   using protocol::ExportKind;
-  const bool is_writable = reply.access == protocol::Access::read_write;
-  if (reply.info.kind == ExportKind::file) {
-    return std::make_unique<FileImage>(session, uri, std::move(reply));
+  const ExportKind kind = attachment->reply().info.kind;
+  if (kind == ExportKind::file) return std::make_unique<FileImage>(std::move(attachment));
+  if (kind == ExportKind::resident && !attachment->is_read_only()) {
+    return std::make_unique<ResidentImage>(std::move(attachment));
   }
-  if (reply.info.kind == ExportKind::resident && is_writable) {
-    return std::make_unique<ResidentImage>(session, uri, std::move(reply));
-  }
-  return std::make_unique<MemoryImage>(session, uri, std::move(reply));
+  return std::make_unique<MemoryImage>(std::move(attachment));
 }
 
 }  // namespace
@@ -40,51 +44,72 @@ std::unique_ptr<Session> Session::connect(const HostPort& target, const SessionO
 }
 
 RdmaSession::RdmaSession(const HostPort& target, const SessionOptions& options)
-    : target_(target), timeout_(options.timeout) {
-  connect();
-  admin_->on_lost([this] {
-    spdlog::error("lost the target {}", target_.text());
-    end_links();
-  });
-  say_hello();
-  buffers_domain_ = std::make_unique<verbs::ProtectionDomain>(device());
+    : target_(target),
+      timeout_(options.timeout),
+      credentials_(options.credentials),
+      condition_(options.recovery),
+      instance_(random_bytes<protocol::InstanceId>()),
+      addresses_(resolve(target)),
+      recovery_(*this) {
+  patiently([this] { open(); });
+  device_ = admin_->device();
+  buffers_domain_ = std::make_unique<verbs::ProtectionDomain>(device_);
 }
 
 RdmaSession::~RdmaSession() {
   loop_.stop();
 }
 
+std::uint32_t RdmaSession::random_seed() {
+  return std::bit_cast<std::uint32_t>(random_bytes<std::array<std::byte, 4>>());
+}
+
+void RdmaSession::start() {
+  loop_.start([this] { recovery_.run(); });
+}
+
+void RdmaSession::set_recovery(const RecoveryOptions& options) {
+  condition_.set_options(options);
+  wake_.signal();
+}
+
+void RdmaSession::open() {
+  connect();
+  try {
+    say_hello();
+  } catch (...) {
+    admin_.reset();
+    throw;
+  }
+  is_open_ = true;
+}
+
 /// Tries the target's addresses in turn, all within one deadline.
 void RdmaSession::connect() {
-  const auto addresses = resolve(target_);
   const auto end = deadline();
-  for (std::size_t i = 0; i < addresses.size(); ++i) {
+  for (std::size_t i = 0; i < addresses_.size(); ++i) {
     try {
-      admin_ = std::make_unique<AdminLink>(loop_, addresses[i], end);
-      address_ = addresses[i];
+      admin_ = std::make_unique<AdminLink>(loop_, addresses_[i], end);
+      address_ = addresses_[i];
       return;
     } catch (const ConnectError&) {
-      if (i + 1 == addresses.size()) throw;
+      if (i + 1 == addresses_.size()) throw;
     }
   }
 }
 
 void RdmaSession::say_hello() {
   protocol::Hello hello;
-  hello.instance = random_bytes<protocol::InstanceId>();
+  hello.instance = instance_;
   hello.version_min = protocol::kVersion;
   hello.version_max = protocol::kVersion;
   const std::string doing = fmt::format("open a session with {}", target_.text());
-  const auto reply =
-      admin_->ask<protocol::HelloReply>(doing, MessageType::hello, hello, deadline());
-  if (reply.version != protocol::kVersion) {
-    throw Error(fmt::format("cannot {}: it speaks version {} of the protocol, this end version {}",
-                            doing, reply.version, protocol::kVersion));
-  }
-  if (reply.authentication != protocol::Authentication::none) {
-    throw Error(
-        fmt::format("cannot {}: it asks for authentication, which this version lacks", doing));
-  }
+  if (credentials_) credentials_->refresh();
+  const auto greeting =
+      greet(*admin_, doing, hello, credentials_ ? &*credentials_ : nullptr, deadline());
+  session_key_ = greeting.session_key;
+  const auto keepalive = std::chrono::milliseconds(greeting.reply.keepalive_ms);
+  if (keepalive.count() > 0) admin_->keep_alive(keepalive);
 }
 
 std::vector<protocol::ExportInfo> RdmaSession::list() {
@@ -104,40 +129,48 @@ std::vector<protocol::ExportInfo> RdmaSession::list() {
 
 std::unique_ptr<RemoteImage> RdmaSession::attach(const std::string& name,
                                                  const AttachOptions& options) {
-  protocol::Attach request;
-  request.name = name;
-  request.access = options.access;
-  request.queues = static_cast<std::uint16_t>(options.queues);
-  request.depth = options.depth;
-  request.max_io = options.max_io;
-  const std::string uri = Uri{target_, name}.text();
-  auto reply = admin_->ask<protocol::AttachReply>(fmt::format("attach {}", uri),
-                                                  MessageType::attach, request, deadline());
-  return make_image(*this, uri, std::move(reply));
+  return make_image(std::make_unique<Attachment>(*this, name, options));
+}
+
+protocol::AttachReply RdmaSession::ask_to_attach(const std::string& uri,
+                                                 const protocol::Attach& request) {
+  return admin_->ask<protocol::AttachReply>(fmt::format("attach {}", uri), MessageType::attach,
+                                            request, deadline());
 }
 
 std::unique_ptr<Link> RdmaSession::open_link() {
   auto link = std::make_unique<Link>(loop_, address_, deadline());
-  if (link->device() != device()) {
+  if (link->device() != device_) {
     throw ConnectError(fmt::format(
         "cannot connect to {}: the way there leads over RDMA device {} now, "
         "and the session over {}",
-        address_.text(), verbs::device_name(link->device()), verbs::device_name(device())));
+        address_.text(), verbs::device_name(link->device()), verbs::device_name(device_)));
   }
   links_.push_back(link.get());
   link->on_destroyed([this, raw = link.get()] { std::erase(links_, raw); });
   return link;
 }
 
-void RdmaSession::end_links() noexcept {
-  for (Link* link : links_) link->disconnect();
+protocol::Token RdmaSession::prove(const protocol::QueueRequest& request,
+                                   const protocol::Token& token) const {
+  return session_key_ ? auth::queue_proof(*session_key_, request) : token;
+}
+
+std::string RdmaSession::end() noexcept {
+  std::string reason = admin_->lost_reason();
+  is_open_ = false;
+  for (AttachedImage* const image : images_) image->attached().forget();
+  for (Link* const link : links_) link->end(reason);
+  admin_.reset();
+  return reason;
 }
 
 void RdmaSession::detach(std::uint64_t attachment) noexcept {
   loop_.stop();  // whoever detaches is through with it
-  if (admin_->lost()) return;
+  if (attachment == 0 || !is_open_ || admin_->lost()) return;
   try {
-    admin_->tell("detach", MessageType::detach, protocol::Detach{attachment}, deadline());
+    admin_->tell("detach", MessageType::detach, protocol::Detach{attachment},
+                 ControlLoop::Clock::now() + std::min(timeout_, kDetachPatience));
   } catch (const Error& error) {
     spdlog::debug("{}", error.what());  // the target forgets it with the session
   }

@@ -1,18 +1,30 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/auth/key.h"
+#include "common/descriptor_watch.h"
+#include "common/protocol/private_data.h"
 #include "common/verbs/protection_domain.h"
 #include "initiator/admin_link.h"
+#include "initiator/backoff.h"
 #include "initiator/control_loop.h"
+#include "initiator/credentials.h"
 #include "initiator/link.h"
+#include "initiator/recovery.h"
 #include "initiator/session.h"
+#include "initiator/session_condition.h"
+#include "initiator/wake_event.h"
 
 namespace rdmablk::initiator {
 
-/// A session over RDMA, and what its images need of it.
+class AttachedImage;
+
+/// A session over RDMA, and what its images need of it. When the connection is lost it opens
+/// another session with the target, as the same instance: so the target knows whom to fence.
 class RdmaSession final : public Session {
  public:
   /// Throws Error.
@@ -24,41 +36,103 @@ class RdmaSession final : public Session {
   std::vector<protocol::ExportInfo> list() override;
   std::unique_ptr<RemoteImage> attach(const std::string& name,
                                       const AttachOptions& options) override;
-  void start() override { loop_.start(); }
+  void start() override;
   void stop() noexcept override { loop_.stop(); }
 
-  void set_recovery(const RecoveryOptions& options) override { recovery_ = options; }
-  RecoveryOptions recovery() const override { return recovery_; }
-  SessionState state() const override { return {}; }
+  void set_recovery(const RecoveryOptions& options) override;
+  RecoveryOptions recovery() const override { return condition_.options(); }
+  SessionState state() const override { return condition_.state(); }
 
+  const HostPort& target() const noexcept { return target_; }
   ControlLoop& loop() noexcept { return loop_; }
-  ibv_context* device() const noexcept { return admin_->device(); }
 
-  /// Where request buffers are registered and I/O queues live.
+  /// Wakes the control thread.
+  WakeEvent& wake() noexcept { return wake_; }
+
+  ibv_context* device() const noexcept { return device_; }
+
+  /// Where request buffers are registered and I/O queues live; stays while connections come and go.
   const verbs::ProtectionDomain& buffers_domain() const noexcept { return *buffers_domain_; }
 
   /// When the step that starts now has taken too long.
   ControlLoop::Clock::time_point deadline() const { return ControlLoop::Clock::now() + timeout_; }
 
+  /// Calls what makes a connection until it succeeds, or fails for a reason that will not pass in a
+  /// moment, or too much time has passed. For the first connections; later ones have Recovery.
+  template <typename Call>
+  auto patiently(Call call) {
+    Backoff backoff(random_seed());
+    const auto end = deadline();
+    while (true) {
+      try {
+        return call();
+      } catch (const ConnectError& error) {
+        backoff.failed(ControlLoop::Clock::now(), kLongestPause);
+        if (!error.is_passing() || backoff.next() >= end) throw;
+      }
+      loop_.run_until(backoff.next(), [] { return false; });
+    }
+  }
+
   /// A connection to the target, not yet made, that ends with the session. Throws ConnectError.
   std::unique_ptr<Link> open_link();
 
-  /// Gives an attachment back, if the target is still there.
+  /// The proof that an I/O queue of this session carries. Throws Error.
+  /// @param token of its attachment, which is the proof without authentication.
+  protocol::Token prove(const protocol::QueueRequest& request, const protocol::Token& token) const;
+
+  /// Throws RefusedError or Error.
+  protocol::AttachReply ask_to_attach(const std::string& uri, const protocol::Attach& request);
+
+  /// Ends the control thread, and gives an attachment back if the target is still there.
+  /// @param attachment zero: there is none.
   void detach(std::uint64_t attachment) noexcept;
 
+  void add(AttachedImage& image) { images_.push_back(&image); }
+  void remove(AttachedImage& image) noexcept { std::erase(images_, &image); }
+  const std::vector<AttachedImage*>& images() const noexcept { return images_; }
+
+  /// Opens a session with the target: connects, and says HELLO. Throws Error.
+  void open();
+
+  /// From open() on until end().
+  bool is_open() const noexcept { return is_open_; }
+
+  /// Whether the target has been lost since it was opened.
+  bool is_lost() const noexcept { return is_open_ && admin_->lost(); }
+
+  /// Makes it count as lost.
+  void lose(const std::string& reason) { admin_->lose(reason); }
+
+  /// Ends all connections of what was opened. @return why, for people.
+  std::string end() noexcept;
+
+  SessionCondition& condition() noexcept { return condition_; }
+  static std::uint32_t random_seed();
+
  private:
+  static constexpr std::chrono::milliseconds kLongestPause{500};
+
   void connect();
   void say_hello();
-  void end_links() noexcept;
 
   ControlLoop loop_;
+  WakeEvent wake_;
   HostPort target_;
   std::chrono::milliseconds timeout_;
+  std::optional<Credentials> credentials_;
+  std::optional<auth::Key> session_key_;
+  SessionCondition condition_;
+  protocol::InstanceId instance_;  ///< of this object, in all the sessions that it opens
+  std::vector<SocketAddress> addresses_;
   SocketAddress address_;  ///< the one of the target's that answered
   std::unique_ptr<AdminLink> admin_;
+  bool is_open_ = false;
+  ibv_context* device_ = nullptr;
   std::unique_ptr<verbs::ProtectionDomain> buffers_domain_;
   std::vector<Link*> links_;
-  RecoveryOptions recovery_;
+  std::vector<AttachedImage*> images_;
+  Recovery recovery_;
 };
 
 }  // namespace rdmablk::initiator

@@ -36,8 +36,27 @@ struct Request {
   struct Progress {
     std::uint64_t posted = 0;       ///< bytes posted to the device; a flush: its number
     std::uint32_t outstanding = 0;  ///< work requests or pieces that have not completed
+    std::uint32_t refusals = 0;     ///< times that a device would not do it; see refusal.h
     Request* next = nullptr;
+
+    /// For posting all of it, for the first time or anew.
+    void restart() noexcept {
+      posted = 0;
+      outstanding = 0;
+    }
   } progress;
 };
+
+/// Whether a request changes what the image has.
+inline bool changes_data(const Request& request) noexcept {
+  switch (request.operation) {
+    case Operation::write:
+    case Operation::zero:
+    case Operation::discard:
+      return request.length > 0;
+    default:
+      return false;
+  }
+}
 
 }  // namespace rdmablk::initiator

@@ -27,6 +27,19 @@ class RequestList {
     return request;
   }
 
+  /// Takes a request out, wherever it is; takes time in proportion. @return whether it was there.
+  bool remove(const Request& request) noexcept {
+    Request* before = nullptr;
+    for (Request* at = first_; at != nullptr; before = at, at = at->progress.next) {
+      if (at != &request) continue;
+      (before == nullptr ? first_ : before->progress.next) = at->progress.next;
+      if (last_ == at) last_ = before;
+      at->progress.next = nullptr;
+      return true;
+    }
+    return false;
+  }
+
  private:
   Request* first_ = nullptr;
   Request* last_ = nullptr;

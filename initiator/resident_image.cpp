@@ -2,16 +2,17 @@
 
 namespace rdmablk::initiator {
 
-ResidentImage::ResidentImage(RdmaSession& session, std::string uri, protocol::AttachReply reply)
-    : MemoryImage(session, std::move(uri), std::move(reply)), state_(info().size) {}
+ResidentImage::ResidentImage(std::unique_ptr<Attachment> attachment)
+    : MemoryImage(std::move(attachment)), state_(info().size) {}
 
-std::unique_ptr<Queue> ResidentImage::make_queue(unsigned depth) {
+std::unique_ptr<ConnectedQueue> ResidentImage::connect_queue(
+    unsigned depth, std::span<const std::byte> private_data) {
   RdmaSession& session = attached().session();
-  const auto private_data = attached().next_queue();
   const auto deadline = session.deadline();
+  const protocol::ChunkTable& where = table();
   return std::make_unique<ResidentQueue>(session.loop(), session.open_link(),
                                          session.buffers_domain(), queue_options(depth), state_,
-                                         attached().reply().table, private_data, deadline);
+                                         where, private_data, deadline);
 }
 
 }  // namespace rdmablk::initiator

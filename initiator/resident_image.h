@@ -9,10 +9,14 @@ namespace rdmablk::initiator {
 /// file.
 class ResidentImage final : public MemoryImage {
  public:
-  /// @param session outlives the image. Throws Error when the target's answer cannot be.
-  ResidentImage(RdmaSession& session, std::string uri, protocol::AttachReply reply);
+  /// Throws Error when the target's answer cannot be.
+  explicit ResidentImage(std::unique_ptr<Attachment> attachment);
 
-  std::unique_ptr<Queue> make_queue(unsigned depth) override;
+  bool has_unflushed() const noexcept override { return state_.has_unflushed(); }
+
+ protected:
+  std::unique_ptr<ConnectedQueue> connect_queue(unsigned depth,
+                                                std::span<const std::byte> private_data) override;
 
  private:
   ResidentState state_;

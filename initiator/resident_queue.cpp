@@ -1,23 +1,10 @@
 #include "initiator/resident_queue.h"
 
-#include <cerrno>
-
 namespace rdmablk::initiator {
 
 using protocol::IoRequest;
 
 namespace {
-
-bool changes_data(const Request& request) {
-  switch (request.operation) {
-    case Operation::write:
-    case Operation::zero:
-    case Operation::discard:
-      return request.length > 0;
-    default:
-      return false;
-  }
-}
 
 MemoryQueueOptions acknowledged_by_read(MemoryQueueOptions options) {
   options.acknowledges_by_read = true;
@@ -48,7 +35,7 @@ ResidentQueue::~ResidentQueue() {
 void ResidentQueue::submit(Request& request) noexcept {
   if (request.operation == Operation::flush && !data_.is_down()) {
     request.error = 0;
-    request.progress = {};
+    request.progress.restart();
     unasked_.push(request);
     return;
   }
@@ -95,7 +82,7 @@ std::size_t ResidentQueue::take_data(std::span<Request*> done) noexcept {
 }
 
 void ResidentQueue::advance_flushes() noexcept {
-  if (data_.is_down()) return fail_flushes();
+  if (data_.is_down()) return give_up_flushes();
   const bool has_news = member_.has_news();
   if (has_news) collect();
   const bool asks = !unasked_.empty();
@@ -171,19 +158,21 @@ void ResidentQueue::end_flush() noexcept {
   member_.end(flush_error_);
 }
 
-/// When the queue is down: another one flushes for those who counted on this one.
-void ResidentQueue::fail_flushes() noexcept {
+/// When the queue is down: another one flushes for those who counted on this one, and what asked
+/// here asks again on the next connection.
+void ResidentQueue::give_up_flushes() noexcept {
+  if (!is_down()) set_down(data_.failure());
   if (is_flushing_) state_.dirty.restore();
   is_flushing_ = false;
   collect();
   member_.leave();
-  fail(unasked_);
-  for (RequestList& list : asked_) fail(list);
+  give_back(unasked_);
+  for (RequestList& list : asked_) give_back(list);
 }
 
-void ResidentQueue::fail(RequestList& list) noexcept {
+void ResidentQueue::give_back(RequestList& list) noexcept {
   while (!list.empty()) {
-    list.front()->error = EIO;
+    list.front()->error = kUndone;
     done_.push(list.pop());
   }
 }

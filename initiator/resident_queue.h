@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "initiator/command_channel.h"
+#include "initiator/connected_queue.h"
 #include "initiator/dirty_map.h"
 #include "initiator/flush_gate.h"
 #include "initiator/memory_queue.h"
@@ -17,13 +18,20 @@ struct ResidentState {
 
   DirtyMap dirty;
   FlushGate gate;
+
+  /// Whether anything was written that no flush has covered; in doubt it was.
+  bool has_unflushed() const noexcept {
+    // What a flush has taken is in its snapshot, and back in the map before the flush is not under
+    // way any more.
+    return gate.is_under_way() || !dirty.is_clean();
+  }
 };
 
 /// An I/O queue of a resident export, attached for reading and writing. Data goes the way of memory
 /// exports. A flush hands the target the ranges that were written since the last one, which it
 /// writes to its file; what is flushed must have reached the target's processor, so that every
 /// write is acknowledged by a READ behind it.
-class ResidentQueue final : public Queue, private CommandHandler {
+class ResidentQueue final : public ConnectedQueue, private CommandHandler {
  public:
   /// Takes a connection whose peer is known, connects it and opens the queue. Blocks, driving the
   /// control loop.
@@ -59,8 +67,8 @@ class ResidentQueue final : public Queue, private CommandHandler {
   void start_flush() noexcept;
   void send_page() noexcept;
   void end_flush() noexcept;
-  void fail_flushes() noexcept;
-  void fail(RequestList& list) noexcept;
+  void give_up_flushes() noexcept;
+  void give_back(RequestList& list) noexcept;
   bool on_reply(unsigned slot, protocol::Status status,
                 std::span<const std::byte> payload) noexcept override;
   void on_free(unsigned slot) noexcept override;

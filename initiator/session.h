@@ -2,11 +2,13 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/protocol/messages.h"
 #include "common/uri.h"
+#include "initiator/credentials.h"
 #include "initiator/image.h"
 #include "initiator/recovery_options.h"
 #include "initiator/session_state.h"
@@ -20,6 +22,9 @@ struct SessionOptions {
   std::chrono::milliseconds timeout{5000};
 
   RecoveryOptions recovery;
+
+  /// Who this is, for a target that asks; nothing: the target must not ask.
+  std::optional<Credentials> credentials{};
 };
 
 struct AttachOptions {
@@ -51,8 +56,10 @@ class Session {
   virtual std::unique_ptr<RemoteImage> attach(const std::string& name,
                                               const AttachOptions& options) = 0;
 
-  /// Begins to watch the connections. When one is lost, its queues' requests end with EIO, and a
-  /// line in the log says why.
+  /// Begins to watch the connections. When one is lost, requests wait while it is made again, as
+  /// RecoveryOptions say, and then are done as if nothing had happened; a line in the log says why,
+  /// and another one when it is back. They end with EIO for good when what was acknowledged may be
+  /// lost, or the right to write the export was given to another.
   virtual void start() = 0;
 
   /// Changes what is done while the connection is down. Any thread, at any time.

@@ -26,6 +26,11 @@ class WorkSlots {
     return slot;
   }
 
+  /// What a number was taken for; null for one that is no slot, or belongs to no request.
+  Request* find(std::uint64_t slot) const noexcept {
+    return slot < requests_.size() ? requests_[slot] : nullptr;
+  }
+
   /// Gives a slot back. @return what it was taken for.
   Request* release(std::uint64_t slot) noexcept {
     free_.push_back(static_cast<std::uint32_t>(slot));  // within its first capacity

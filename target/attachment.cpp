@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/auth/queue_proof.h"
 #include "common/random.h"
 #include "common/units.h"
 #include "target/export_identity.h"
@@ -20,11 +21,12 @@ bool equal_in_constant_time(const Bytes& a, const Bytes& b) noexcept {
 }  // namespace
 
 Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Attach& request,
-                       const Limits& limits, std::shared_ptr<StoreUse> use)
-    : offer_(&offer), use_(std::move(use)) {
+                       const Limits& limits, std::shared_ptr<StoreUse> use,
+                       std::shared_ptr<LeaseHold> lease, const auth::Key* session_key)
+    : offer_(&offer), use_(std::move(use)), lease_(std::move(lease)), session_key_(session_key) {
   reply_.info = offer.info;
   reply_.attachment = id;
-  reply_.token = random_bytes<protocol::Token>();
+  if (session_key_ == nullptr) reply_.token = random_bytes<protocol::Token>();
   reply_.nonce = random_bytes<protocol::Nonce>();
   reply_.access = request.access;
   reply_.queues = std::clamp<std::uint16_t>(request.queues, 1, limits.queues);
@@ -32,6 +34,9 @@ Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Att
   reply_.max_io = std::clamp<std::uint32_t>(request.max_io, kSectorSize, limits.max_io);
   reply_.epoch = offer.epoch;
   reply_.generation = offer.identity->generation();
+  if (offer.lease != nullptr && request.access == protocol::Access::read_write) {
+    reply_.lease = lease_ ? lease_->number() : request.lease;  // without fences: it is believed
+  }
   reply_.table = grant().table;
   reply_.origin = offer.origin;
   if (offer.info.kind == protocol::ExportKind::file) {
@@ -40,10 +45,16 @@ Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Att
   }
 }
 
-bool Attachment::proves(const protocol::QueueRequest& request) const noexcept {
+Attachment::~Attachment() {
+  if (lease_) lease_->leave();
+}
+
+bool Attachment::proves(const protocol::QueueRequest& request) const {
+  const auto proof =
+      session_key_ != nullptr ? auth::queue_proof(*session_key_, request) : reply_.token;
   // Both are always compared: how long it takes tells nothing.
   const bool nonce = equal_in_constant_time(request.nonce, reply_.nonce);
-  const bool token = equal_in_constant_time(request.proof, reply_.token);
+  const bool token = equal_in_constant_time(request.proof, proof);
   return nonce && token;
 }
 
@@ -51,22 +62,26 @@ std::optional<protocol::QueueRefusal> Attachment::admit(const protocol::QueueReq
   using protocol::QueueRefusal;
   using protocol::Status;
   if (!proves(request)) {
-    return QueueRefusal{Status::unauthorized, "the token is not that of the attachment"};
+    return QueueRefusal{Status::unauthorized, "the proof is not that of this queue"};
   }
   if (request.queue >= reply_.queues) {
     return QueueRefusal{Status::limit, fmt::format("queue {} was not granted: there are {}",
                                                    request.queue, reply_.queues)};
   }
-  if (request.epoch != reply_.epoch) {
-    return QueueRefusal{Status::stale, fmt::format("epoch {} is not the current one, {}",
-                                                   request.epoch, reply_.epoch)};
+  const std::uint32_t last = epochs_[request.queue];
+  if (request.epoch < reply_.epoch || request.epoch <= last) {
+    return QueueRefusal{
+        Status::stale, fmt::format("epoch {} is over: the next is {} or a later one", request.epoch,
+                                   last == 0 ? reply_.epoch : last + 1)};
   }
-  if (connected_[request.queue]) {
-    return QueueRefusal{Status::stale,
-                        fmt::format("queue {} is connected already in this epoch", request.queue)};
-  }
-  connected_.set(request.queue);
+  epochs_[request.queue] = request.epoch;
   return std::nullopt;
+}
+
+void Attachment::withdraw(const protocol::QueueRequest& request) noexcept {
+  if (request.queue < epochs_.size() && epochs_[request.queue] == request.epoch) {
+    --epochs_[request.queue];
+  }
 }
 
 }  // namespace rdmablk::target

@@ -1,29 +1,42 @@
 #pragma once
 
-#include <bitset>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 
+#include "common/auth/key.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/private_data.h"
 #include "target/catalog.h"
+#include "target/lease.h"
 #include "target/limits.h"
 #include "target/store_use.h"
 
 namespace rdmablk::target {
 
-/// One session's use of one export with one access, and which of its I/O queues are connected.
+/// One session's use of one export with one access, and which connection of each of its I/O queues
+/// is the latest.
 class Attachment {
  public:
   /// Grants what is asked for, cut to the limits. The token and the nonce are random.
   /// @param id the same on no two attachments of a target.
   /// @param offer outlives the attachment; has a grant for the access that is asked for.
   /// @param use of the export's file, when the target's CPU is to work on its requests.
+  /// @param lease that it holds, if it needs one.
+  /// @param session_key what its I/O queues are proved with; outlives the attachment. Null: with a
+  /// token.
   Attachment(std::uint64_t id, const Offer& offer, const protocol::Attach& request,
-             const Limits& limits, std::shared_ptr<StoreUse> use = nullptr);
+             const Limits& limits, std::shared_ptr<StoreUse> use = nullptr,
+             std::shared_ptr<LeaseHold> lease = nullptr, const auth::Key* session_key = nullptr);
 
-  /// What the initiator is told, its secret token included.
+  /// The lease stays held until its queues are gone, too.
+  ~Attachment();
+  Attachment(Attachment&&) noexcept = default;
+  Attachment& operator=(Attachment&&) = delete;
+
+  /// What the initiator is told, its secret token included. With a session key there is none, as
+  /// everybody on the way can read it.
   const protocol::AttachReply& reply() const noexcept { return reply_; }
 
   std::uint64_t id() const noexcept { return reply_.attachment; }
@@ -32,24 +45,29 @@ class Attachment {
   /// Null when its I/O queues are served one-sided.
   const std::shared_ptr<StoreUse>& use() const noexcept { return use_; }
 
+  /// Null when it holds none.
+  const std::shared_ptr<LeaseHold>& lease() const noexcept { return lease_; }
+
   /// The protection domain and table that it is entitled to.
   const Grant& grant() const { return offer_->grant(reply_.access); }
 
-  /// Decides on a request to connect an I/O queue. When it is granted, the queue counts as
-  /// connected until release().
-  /// @return why it is refused; nothing when it is granted.
+  /// Decides on a request to connect an I/O queue: the first connection of each has the
+  /// attachment's epoch or a higher one, each later one a higher one than all before.
+  /// @return why it is refused; nothing when it is granted. Throws Error.
   std::optional<protocol::QueueRefusal> admit(const protocol::QueueRequest& request);
 
-  /// The connection of an admitted queue is gone.
-  void release(std::uint16_t queue) noexcept { connected_.reset(queue); }
+  /// A request that was granted came to nothing: the same epoch may be tried again.
+  void withdraw(const protocol::QueueRequest& request) noexcept;
 
  private:
-  bool proves(const protocol::QueueRequest& request) const noexcept;
+  bool proves(const protocol::QueueRequest& request) const;
 
   const Offer* offer_;
   protocol::AttachReply reply_;
   std::shared_ptr<StoreUse> use_;
-  std::bitset<kMaxQueues> connected_;
+  std::shared_ptr<LeaseHold> lease_;
+  const auth::Key* session_key_;
+  std::array<std::uint32_t, kMaxQueues> epochs_{};  ///< the last that was granted; 0: none was
 };
 
 }  // namespace rdmablk::target

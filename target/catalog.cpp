@@ -29,27 +29,31 @@ const Offer* Catalog::find(std::string_view name) const {
   return found == offers_.end() ? nullptr : &found->second;
 }
 
-protocol::ListReply Catalog::page(std::string_view after) const {
+protocol::ListReply Catalog::page(std::string_view after, const Filter& is_visible) const {
   protocol::ListReply reply;
-  auto next = offers_.upper_bound(after);
-  for (; next != offers_.end() && reply.exports.size() < protocol::ListReply::kMaxEntries; ++next) {
+  for (auto next = offers_.upper_bound(after); next != offers_.end(); ++next) {
+    if (!is_visible(next->second)) continue;
+    reply.more = reply.exports.size() == protocol::ListReply::kMaxEntries;
+    if (reply.more) break;
     reply.exports.push_back(next->second.info);
   }
-  reply.more = next != offers_.end();
   return reply;
 }
 
-std::string Catalog::names() const {
-  if (offers_.empty()) return "none";
+std::string Catalog::names(const Filter& is_visible) const {
   std::string text;
-  std::size_t shown = 0;
+  std::size_t left_out = 0;
   for (const auto& [name, offer] : offers_) {
-    if (text.size() + name.size() > kMaxNames) break;
-    if (shown++ > 0) text += ", ";
+    if (!is_visible(offer)) continue;
+    if (left_out > 0 || text.size() + name.size() > kMaxNames) {
+      ++left_out;
+      continue;
+    }
+    if (!text.empty()) text += ", ";
     text += name;
   }
-  if (shown < offers_.size()) text += fmt::format(" and {} more", offers_.size() - shown);
-  return text;
+  if (left_out > 0) text += fmt::format(" and {} more", left_out);
+  return text.empty() ? "none" : text;
 }
 
 }  // namespace rdmablk::target

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -11,8 +12,10 @@
 
 namespace rdmablk::target {
 
+class AccessRules;
 class ExportIdentity;
 class FileStore;
+class Lease;
 class ResidentStore;
 
 /// What one kind of access to an export needs: where its chunk table lies, and the protection
@@ -26,6 +29,8 @@ struct Grant {
 struct Offer {
   protocol::ExportInfo info;
   ExportIdentity* identity = nullptr;  ///< never null in a catalog; owned by the export
+  const AccessRules* rules = nullptr;  ///< who may have it; null: everybody
+  Lease* lease = nullptr;              ///< of an export with one writer at a time; owned by it
   std::uint32_t epoch = 1;
   Grant read_only;
   std::optional<Grant> read_write;  ///< nothing when the export is read-only
@@ -50,11 +55,16 @@ class Catalog {
   /// The offer of that name, valid as long as the catalog; null when there is none.
   const Offer* find(std::string_view name) const;
 
-  /// One page: those whose names come after `after` in the order of bytes.
-  protocol::ListReply page(std::string_view after) const;
+  /// Whether somebody may see an export.
+  using Filter = std::function<bool(const Offer&)>;
+  static bool everything(const Offer& /*offer*/) { return true; }
+
+  /// One page: those whose names come after `after` in the order of bytes. The others leave no
+  /// trace.
+  protocol::ListReply page(std::string_view after, const Filter& is_visible = everything) const;
 
   /// The names for people, cut when there are many: "a, b and 7 more", "none".
-  std::string names() const;
+  std::string names(const Filter& is_visible = everything) const;
 
  private:
   std::map<std::string, Offer, std::less<>> offers_;

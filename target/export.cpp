@@ -45,9 +45,11 @@ Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
   } else if (spec_.kind == ExportKind::file) {
     identify_by_state(nullptr);
   }
-  if (spec_.kind == ExportKind::file) return;
-  make_memory(std::move(kept));
-  for (ibv_context* const device : devices) registrations_.emplace(device, register_with(device));
+  if (spec_.kind != ExportKind::file) {
+    make_memory(std::move(kept));
+    for (ibv_context* const device : devices) registrations_.emplace(device, register_with(device));
+  }
+  if (!spec_.read_only && !spec_.shared) lease_ = std::make_unique<Lease>(spec_.name, *identity_);
 }
 
 /// Whether memory of an earlier process is to be served. Throws Error when it is not to be lost,
@@ -109,7 +111,7 @@ void Export::identify_by_state(const MemoryRecord* inherited) {
   stored_ = stored.get();
   identity_ = std::move(stored);
   if (record_) stored_->mirror(*record_);
-  if (store_) store_->flushes().tell(*identity_);
+  if (store_) store_->flushes().tell_losses(*identity_);
 }
 
 void Export::fill_memory() {
@@ -192,7 +194,10 @@ Offer Export::offer(ibv_context* device) const {
   offer.info.read_only = spec_.read_only;
   offer.info.block_size = kBlockSize;
   offer.info.size = spec_.size;
+  offer.info.is_shared = spec_.shared;
   offer.identity = identity_.get();
+  offer.rules = &spec_.rules;
+  offer.lease = lease_.get();
   if (!spec_.read_only) offer.read_write.emplace();
   if (memory_) add_grants(offer, device);
   if (store_) add_file(offer);
@@ -220,6 +225,15 @@ void Export::add_file(Offer& offer) const {
   offer.budget = options_.budget;
 }
 
+Footprint Export::footprint() const noexcept {
+  Footprint sum;
+  for (const auto& [device, made] : registrations_) {
+    sum += made.read_only.footprint();
+    if (made.read_write) sum += made.read_write->footprint();
+  }
+  return sum;
+}
+
 std::string Export::describe() const {
   std::string what;
   if (memory_) what = describe_memory(spec_);
@@ -230,8 +244,9 @@ std::string Export::describe() const {
   }
   const bool is_to_tell = spec_.read_only && !store_;  // a file tells of it itself
   if (inherits_) what += " as an earlier process left it";
-  return fmt::format("export '{}': {}{}, uuid {}", spec_.name, what,
-                     is_to_tell ? ", read-only" : "", format_uuid(identity_->uuid()));
+  return fmt::format("export '{}': {}{}{}, uuid {}", spec_.name, what,
+                     is_to_tell ? ", read-only" : "", spec_.shared ? ", shared" : "",
+                     format_uuid(identity_->uuid()));
 }
 
 }  // namespace rdmablk::target

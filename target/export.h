@@ -13,6 +13,7 @@
 #include "target/file_fingerprint.h"
 #include "target/file_store.h"
 #include "target/inherited_memory.h"
+#include "target/lease.h"
 #include "target/memory_backing.h"
 #include "target/registration.h"
 #include "target/resident_store.h"
@@ -47,6 +48,9 @@ class Export {
 
   /// One line for the log: name, size, chunks or file, UUID.
   std::string describe() const;
+
+  /// What its memory takes of all devices.
+  Footprint footprint() const noexcept;
 
   /// Its file; null when there is none.
   FileStore* store() const noexcept { return store_.get(); }
@@ -83,6 +87,9 @@ class Export {
   /// The path of the file that gets its content. @pre needs_settling()
   std::string backing_path() const;
 
+  /// Null when it is read-only or shared.
+  const Lease* lease() const noexcept { return lease_.get(); }
+
   /// Null when it is not resident.
   ResidentStore* resident() const noexcept { return resident_.get(); }
 
@@ -111,6 +118,7 @@ class Export {
   bool in_store_ = false;
   std::unique_ptr<ExportIdentity> identity_;
   StoredIdentity* stored_ = nullptr;  ///< the same, when it is kept in the state directory
+  std::unique_ptr<Lease> lease_;
   std::unique_ptr<FileStore> store_;
   std::unique_ptr<MemoryBacking> memory_;
   std::unique_ptr<ResidentStore> resident_;

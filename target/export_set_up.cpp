@@ -124,6 +124,17 @@ std::vector<std::unique_ptr<Export>> make_exports(const Options& options, Inheri
   return exports;
 }
 
+std::uint64_t client_slot_memory(const Options& options,
+                                 std::span<const std::unique_ptr<Export>> exports) {
+  if (options.client_slot_memory) return *options.client_slot_memory;
+  std::uint64_t memory = options.slot_memory / 2;
+  for (const auto& exported : exports) {
+    if (exported->store() == nullptr) continue;
+    memory = std::max(memory, full_queue_bytes(exported->store()->file(), options.limits));
+  }
+  return memory;
+}
+
 std::vector<int> files_of(std::span<const std::unique_ptr<Export>> exports) {
   std::vector<int> files;
   for (const auto& exported : exports) {

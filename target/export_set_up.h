@@ -30,6 +30,11 @@ struct ExportGround {
 std::vector<std::unique_ptr<Export>> make_exports(const Options& options, InheritedMemory inherited,
                                                   const ExportGround& ground);
 
+/// What one client may take of the memory for slots, in bytes: what was asked for, or half of all,
+/// and no less than one I/O queue takes.
+std::uint64_t client_slot_memory(const Options& options,
+                                 std::span<const std::unique_ptr<Export>> exports);
+
 /// The descriptors of their files, in the order of FileStore::number().
 std::vector<int> files_of(std::span<const std::unique_ptr<Export>> exports);
 

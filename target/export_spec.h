@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/protocol/messages.h"
+#include "target/access_rules.h"
 
 namespace rdmablk::target {
 
@@ -24,6 +25,8 @@ struct ExportSpec {
   std::string name;
   protocol::ExportKind kind = protocol::ExportKind::memory;
   bool read_only = false;
+  AccessRules rules;    ///< which initiators may have it
+  bool shared = false;  ///< any number of initiators may write to it at a time
 
   // Of memory, and of a resident file, which lies in memory while it is served.
   std::uint64_t size = 0;       ///< bytes, a multiple of 512; of a file: zero, BackingFile knows it
@@ -42,10 +45,11 @@ struct ExportSpec {
   bool has_file() const noexcept { return kind != protocol::ExportKind::memory; }
 };
 
-/// Reads NAME=memory:SIZE[,huge=2M|1G][,readonly][,chunk=SIZE][,save=PATH] or
-/// NAME=file:PATH[,size=SIZE][,sparse][,direct=auto|on|off][,readonly][,resident], a resident one
-/// also with huge and chunk. A relative path is made absolute. A comma that belongs to a value is
-/// written `\,`, a backslash before a comma `\\`. Throws UsageError.
+/// Reads NAME=memory:SIZE[,huge=2M|1G][,readonly][,shared][,chunk=SIZE][,save=PATH] or
+/// NAME=file:PATH[,size=SIZE][,sparse][,direct=auto|on|off][,readonly][,shared][,resident], a
+/// resident one also with huge and chunk. A relative path is made absolute. A comma that belongs to
+/// a value is written `\,`, a backslash before a comma `\\`. Each also takes
+/// allow=CLIENT[:ro|:rw][@ADDRESS[/BITS]], as often as need be. Throws UsageError.
 ExportSpec parse_export_spec(std::string_view text);
 
 /// Makes a path that an export is given absolute: it must not depend on the daemon's directory.

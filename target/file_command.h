@@ -50,6 +50,9 @@ class FileCommand {
 
   unsigned number() const noexcept { return number_; }
 
+  /// Of the request that it works on, or that has just ended.
+  protocol::MessageType type() const noexcept { return type_; }
+
   /// Begins to work on a request within the file; ends with on_done(), maybe from within.
   /// @param reply where the payload of the reply goes, if it has one.
   void begin(protocol::MessageType type, const protocol::IoRequest& request,

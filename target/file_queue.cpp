@@ -1,5 +1,7 @@
 #include "target/file_queue.h"
 
+#include <cerrno>
+
 namespace rdmablk::target {
 namespace {
 
@@ -19,12 +21,24 @@ FileQueue::FileQueue(std::unique_ptr<cm::Connection>& connection, const Attachme
       slots_(protection_domain(), layout_.slot_bytes(), slot_access(use().writer() != nullptr)),
       edges_(layout_.edge_bytes() > 0 ? MemoryMapping::anonymous(layout_.edge_bytes())
                                       : MemoryMapping()),
-      command_context_{use().store(), use().writer(), thread(), blocking()} {
+      command_context_{use().store(), use().writer(), thread(), blocking()},
+      maps_(layout_.count) {
   const std::size_t edges = layout_.edge_bytes() / layout_.count;
   for (unsigned i = 0; i < layout_.count; ++i) {
     commands_.emplace_back(command_context_, *this, i, slots_.piece(i, layout_.stride()),
                            edges_.bytes().subspan(i * edges, edges));
   }
+}
+
+Footprint FileQueue::footprint() const noexcept {
+  Footprint footprint = ServedQueue::footprint();
+  footprint += {.memory_regions = 1, .bytes = layout_.slot_bytes()};
+  return footprint;
+}
+
+void FileQueue::abandon() noexcept {
+  command_context_.abandoned = true;
+  while (const auto waiting = maps_.drop()) end(waiting->slot, ECANCELED);
 }
 
 void FileQueue::prepare() noexcept {
@@ -54,11 +68,22 @@ const char* FileQueue::begin(unsigned slot, MessageType type,
   const bool has_data = type == MessageType::read || type == MessageType::write;
   if (has_data && request.length > layout_.max_io) return "a request is too long for its slot";
   if (command.range_count() > 0) return "only a resident export takes ranges to flush";
-  commands_[slot].begin(type, request, reply_payload(slot));
+  if (type == MessageType::map) {
+    if (maps_.enter({slot, request})) begin_map(slot, request);
+  } else {
+    commands_[slot].begin(type, request, reply_payload(slot));
+  }
   return nullptr;
 }
 
+void FileQueue::begin_map(unsigned slot, const protocol::IoRequest& request) noexcept {
+  commands_[slot].begin(MessageType::map, request, reply_payload(slot));
+}
+
 void FileQueue::on_done(FileCommand& command, int error) noexcept {
+  if (command.type() == MessageType::map) {
+    if (const auto next = maps_.leave()) begin_map(next->slot, next->request);
+  }
   end(command.number(), error, command.reply_size());
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/verbs/registered_buffer.h"
 #include "target/file_command.h"
+#include "target/map_line.h"
 #include "target/served_queue.h"
 
 namespace rdmablk::target {
@@ -18,10 +19,13 @@ class FileQueue final : public ServedQueue, public FileCommandOwner {
   FileQueue(std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
             std::uint16_t number, const ServedQueueContext& context, IoQueueOwner& owner);
 
+  Footprint footprint() const noexcept override;
+
  private:
   void prepare() noexcept override;
   void clean_up() noexcept override;
-  void abandon() noexcept override { command_context_.abandoned = true; }
+  void abandon() noexcept override;
+  void begin_map(unsigned slot, const protocol::IoRequest& request) noexcept;
   protocol::QueueReply describe() const noexcept override;
   const char* begin(unsigned slot, protocol::MessageType type,
                     const protocol::IoCommand& command) noexcept override;
@@ -32,6 +36,7 @@ class FileQueue final : public ServedQueue, public FileCommandOwner {
   MemoryMapping edges_;
   FileCommandContext command_context_;
   std::deque<FileCommand> commands_;
+  MapLine maps_;
 };
 
 }  // namespace rdmablk::target

@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include "target/export_identity.h"
+
 namespace rdmablk::target {
 namespace {
 
@@ -55,12 +57,16 @@ void FlushGroup::begin_next(Ring& ring) noexcept {
 }
 
 void FlushGroup::fail() noexcept {
-  mark_lost();
-  const std::lock_guard lock(mutex_);
-  mark_failed();
+  {
+    const std::lock_guard lock(mutex_);
+    mark_failed();
+  }
+  tell_loss();
 }
 
-void FlushGroup::mark_lost() noexcept {
+/// Also when no writer is there any more: one that is away may come back. Not under the lock: it
+/// may be written down.
+void FlushGroup::tell_loss() const noexcept {
   if (identity_ != nullptr) identity_->mark_lost();
 }
 
@@ -74,7 +80,6 @@ void FlushGroup::mark_failed() noexcept {
 
 void FlushGroup::on_result(int result) noexcept {
   const int error = error_of(result);
-  if (error != 0) mark_lost();
   Flushes done;
   Ring* next = nullptr;
   {
@@ -90,6 +95,7 @@ void FlushGroup::on_result(int result) noexcept {
       begin_next(*ring_);
     }
   }
+  if (error != 0) tell_loss();  // before anybody is answered, and comes back
   if (next != nullptr) next->submit(*this);
   while (!done.empty()) {
     Flush& flush = done.front();

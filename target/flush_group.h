@@ -6,10 +6,11 @@
 #include <mutex>
 #include <vector>
 
-#include "target/export_identity.h"
 #include "target/ring.h"
 
 namespace rdmablk::target {
+
+class ExportIdentity;
 
 /// One attachment that writes to a file: which of its writes are on stable storage. The I/O threads
 /// of its queues share it.
@@ -58,9 +59,9 @@ class FlushGroup final : private RingOperation {
   /// @param number of the file on every ring.
   explicit FlushGroup(unsigned number) noexcept;
 
-  /// Has an identity told that content is lost before anybody hears of a failure. Before the first
-  /// flush. @param identity of the export; outlives this.
-  void tell(ExportIdentity& identity) noexcept { identity_ = &identity; }
+  /// Whoever comes back with acknowledged writes that a failed flush was to cover must learn of it.
+  /// @param identity of the export; outlives this. Before other threads use it.
+  void tell_losses(ExportIdentity& identity) noexcept { identity_ = &identity; }
 
   void add(Writer& writer);
   void remove(Writer& writer) noexcept;  ///< none of its flushes is under way
@@ -82,8 +83,8 @@ class FlushGroup final : private RingOperation {
   using Flushes = boost::intrusive::slist<Flush, boost::intrusive::cache_last<true>>;
 
   void begin_next(Ring& ring) noexcept;
-  void mark_lost() noexcept;
   void mark_failed() noexcept;
+  void tell_loss() const noexcept;
   void on_result(int result) noexcept override;
 
   ExportIdentity* identity_ = nullptr;

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "common/cm/connection.h"
+#include "target/attachment.h"
+#include "target/footprint.h"
 
 namespace rdmablk::target {
 
@@ -35,6 +37,9 @@ class IoQueue : public cm::EventHandler {
   std::uint16_t number() const noexcept { return number_; }
   virtual std::string peer() const = 0;
 
+  /// What it takes of its device.
+  virtual Footprint footprint() const noexcept = 0;
+
   /// Answers the peer's request to connect. Throws SystemError.
   virtual void accept() = 0;
 
@@ -43,11 +48,17 @@ class IoQueue : public cm::EventHandler {
   /// export any more; the queue is to be destroyed only then.
   void close(std::function<void()> closed);
 
+  /// Its owner hears nothing more of it, although it goes on; close() follows.
+  void abandon_owner();
+
+  /// Whether both ends know that it is connected.
+  bool is_established() const noexcept { return established_; }
+
   void on_event(cm::Connection& connection, const cm::Event& event) final;
 
  protected:
-  IoQueue(std::uint64_t attachment, std::uint16_t number, IoQueueOwner& owner)
-      : attachment_(attachment), number_(number), owner_(owner) {}
+  IoQueue(const Attachment& attachment, std::uint16_t number, IoQueueOwner& owner)
+      : attachment_(attachment.id()), number_(number), lease_(attachment.lease()), owner_(&owner) {}
 
   /// See close().
   virtual void begin_close() = 0;
@@ -59,8 +70,10 @@ class IoQueue : public cm::EventHandler {
  private:
   std::uint64_t attachment_;
   std::uint16_t number_;
-  IoQueueOwner& owner_;
-  std::function<void()> closed_;  // is set: nobody is told any more
+  std::shared_ptr<const LeaseHold> lease_;  // is not free before the queue is gone
+  IoQueueOwner* owner_;                     // null: nobody is told any more
+  std::function<void()> closed_;
+  bool established_ = false;
 };
 
 }  // namespace rdmablk::target

@@ -20,7 +20,8 @@ class Holder final : private SuccessionHandler {
   std::optional<Successor> await() {
     asio::io_context io{1};
     io_ = &io;
-    asio::signal_set signals(io, SIGTERM, SIGINT, SIGHUP);
+    std::signal(SIGHUP, SIG_IGN);  // to read the keys again is of no use here
+    asio::signal_set signals(io, SIGTERM, SIGINT);
     signals.async_wait([&](const asio::error_code& error, int /*signal*/) {
       if (!error) io.stop();
     });

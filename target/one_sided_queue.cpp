@@ -13,7 +13,7 @@ constexpr unsigned kEntries = 2;
 OneSidedQueue::OneSidedQueue(std::unique_ptr<cm::Connection>& connection,
                              const Attachment& attachment, std::uint16_t number, Counters& counters,
                              IoQueueOwner& owner)
-    : IoQueue(attachment.id(), number, owner),
+    : IoQueue(attachment, number, owner),
       counters_(counters),
       cq_(connection->device(), kEntries, nullptr) {
   connection->create_queue_pair(*attachment.grant().pd, cq_, {});

@@ -23,6 +23,7 @@ class OneSidedQueue final : public IoQueue {
   ~OneSidedQueue() override;
 
   std::string peer() const override { return connection_->peer(); }
+  Footprint footprint() const noexcept override { return {.queue_pairs = 1}; }
   void accept() override;
 
  private:

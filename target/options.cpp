@@ -9,6 +9,7 @@
 
 #include "common/error.h"
 #include "common/units.h"
+#include "target/limit_options.h"
 
 namespace rdmablk::target {
 namespace {
@@ -28,28 +29,32 @@ struct Arguments {
   std::vector<std::string> discards;
   std::optional<pid_t> predecessor;
   std::string log_level = "info";
-  double handshake_timeout = 10;
-  std::size_t max_sessions = Limits{}.sessions;
+  LimitOptions limits;
   std::size_t io_threads = std::clamp(std::thread::hardware_concurrency(), 1U, kDefaultIoThreads);
   std::uint32_t slots = Limits{}.slots;
   std::string slot_size = "128K";
   std::string slot_memory = "1G";
   bool show_paths = false;
+  std::string key_file;
   bool insecure = false;
 };
 
 void describe(CLI::App& app, Arguments& arguments) {
   app.set_version_flag("--version", "rdmablk-target " RDMABLK_VERSION);
-  app.add_option("--export", arguments.exports,
-                 "An export of memory, of a file or of a block device; may be given several times. "
-                 "size: makes the file when it is missing, with sparse unallocated. save: the file "
-                 "that keeps "
-                 "the memory while no target runs. resident: the "
-                 "file is loaded into memory, and takes huge and chunk too. A comma within a value "
-                 "is written \\,")
+  app.add_option(
+         "--export", arguments.exports,
+         "An export of memory, of a file or of a block device; may be given several times. "
+         "size: makes the file when it is missing, with sparse unallocated. shared: any "
+         "number of initiators may write to it at a time, not one. resident: the file is "
+         "loaded into memory, and takes huge and chunk too. save: the file that keeps memory "
+         "while no target runs. allow: which clients may have "
+         "it, and how; may be repeated, and without any all may. A comma within a value is "
+         "written \\,")
       ->type_name(
-          "NAME=memory:SIZE[,huge=2M|1G][,readonly][,chunk=SIZE][,save=PATH] or "
-          "NAME=file:PATH[,size=SIZE][,sparse][,direct=auto|on|off][,readonly][,resident]")
+          "NAME=memory:SIZE[,huge=2M|1G][,readonly][,shared][,chunk=SIZE][,save=PATH]"
+          "[,allow=CLIENT[:ro|:rw][@ADDRESS[/BITS]]] or "
+          "NAME=file:PATH[,size=SIZE][,sparse][,direct=auto|on|off][,readonly][,shared][,resident]"
+          "[,allow=...]")
       ->allow_extra_args(false)
       ->required();
   app.add_option("--listen", arguments.listen,
@@ -73,15 +78,7 @@ void describe(CLI::App& app, Arguments& arguments) {
          "it; may be given several times")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  app.add_option("--handshake-timeout", arguments.handshake_timeout,
-                 "How long a peer that has connected may take to say who it is, in seconds")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.01, 3600.0))
-      ->capture_default_str();
-  app.add_option("--max-sessions", arguments.max_sessions, "Sessions at a time")
-      ->type_name("N")
-      ->check(CLI::Range(1, 65535))
-      ->capture_default_str();
+  arguments.limits.describe(app);
   app.add_option("--io-threads", arguments.io_threads,
                  "Threads that work on requests for file exports")
       ->type_name("N")
@@ -105,8 +102,13 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_option("--log-level", arguments.log_level, "trace, debug, info, warning or error")
       ->type_name("LEVEL")
       ->capture_default_str();
+  app.add_option("--auth", arguments.key_file,
+                 "Serve only clients that prove that they have one of the keys in FILE, which has "
+                 "lines of CLIENT KEY as `rdmablk keygen CLIENT` prints them, and mode 0600. Two "
+                 "lines of one client are two keys that are both good. SIGHUP reads it again")
+      ->type_name("FILE");
   app.add_flag("--insecure", arguments.insecure,
-               "Any host that reaches the port may read and write the exports");
+               "In place of --auth: any host that reaches the port may read and write the exports");
 }
 
 std::vector<HostPort> listen_addresses(const Arguments& arguments) {
@@ -114,22 +116,29 @@ std::vector<HostPort> listen_addresses(const Arguments& arguments) {
   return {HostPort{"0.0.0.0"}, HostPort{"::"}};
 }
 
-/// Reads a size that lies within limits and is a multiple of a sector.
-std::uint64_t parse_memory(std::string_view flag, const std::string& text, std::uint64_t least,
-                           std::uint64_t most) {
-  const auto size = parse_size(text);
-  if (!size || *size < least || *size > most || *size % kSectorSize != 0) {
-    throw UsageError(fmt::format("{} is '{}': it takes a multiple of {} bytes from {} to {}", flag,
-                                 text, kSectorSize, format_size(least), format_size(most)));
+/// Whoever lets everybody in has to say so.
+void check_authentication(const Arguments& arguments, const std::vector<ExportSpec>& exports) {
+  const bool has_keys = !arguments.key_file.empty();
+  if (has_keys && arguments.insecure) {
+    throw UsageError(
+        "--auth and --insecure exclude each other: either clients prove who they are, "
+        "or nobody has to");
   }
-  return *size;
-}
-
-void check_insecure(const Arguments& arguments) {
-  if (arguments.insecure) return;
-  throw UsageError(
-      "--insecure is missing: initiators are not authenticated, so any host that reaches the port "
-      "may read and write the exports; give --insecure to say that this is meant");
+  if (!has_keys && !arguments.insecure) {
+    throw UsageError(
+        "--auth FILE is missing, the keys of the clients (`rdmablk keygen` makes one); without it, "
+        "any host that reaches the port may read and write the exports: give --insecure to say "
+        "that "
+        "this is meant");
+  }
+  if (has_keys) return;
+  for (const ExportSpec& spec : exports) {
+    if (spec.rules.clients().empty()) continue;
+    throw UsageError(
+        fmt::format("export '{}' is for client '{}', and with --insecure nobody proves "
+                    "who they are: allow=* goes with it, or --auth FILE",
+                    spec.name, spec.rules.clients().front()));
+  }
 }
 
 Options make_options(const Arguments& arguments) {
@@ -144,17 +153,16 @@ Options make_options(const Arguments& arguments) {
   options.predecessor = arguments.predecessor;
   options.state_directory = arguments.state_directory.value_or("");
   options.log_level = arguments.log_level;
-  options.limits.handshake =
-      std::chrono::milliseconds(static_cast<std::int64_t>(arguments.handshake_timeout * 1000));
-  options.limits.sessions = arguments.max_sessions;
   options.limits.slots = arguments.slots;
   options.limits.slot_size = static_cast<std::uint32_t>(
       parse_memory("--slot-size", arguments.slot_size, kMinSlotSize, kMaxSlotSize));
   options.slot_memory =
       parse_memory("--slot-memory", arguments.slot_memory, kMinSlotSize, std::uint64_t{1} << 50);
+  arguments.limits.apply(options);
   options.io_threads = arguments.io_threads;
   options.show_paths = arguments.show_paths;
-  check_insecure(arguments);
+  if (!arguments.key_file.empty()) options.key_file = arguments.key_file;
+  check_authentication(arguments, options.exports);
   return options;
 }
 

@@ -25,11 +25,18 @@ struct Options {
       state_directory;  ///< where the identities of exports are kept; empty: the usual place
   std::vector<std::string> discards;  ///< exports whose kept memory is to be let go of
   std::optional<pid_t> predecessor;   ///< the process to take over from
+  /// Where the clients' keys lie; nothing: nobody is asked who they are.
+  std::optional<std::string> key_file;
+
   std::string log_level = "info";
   Limits limits;
   std::size_t io_threads = 1;     ///< threads that work on the requests of file exports
   std::uint64_t slot_memory = 0;  ///< bytes that their I/O queues may use in all
-  bool show_paths = false;        ///< whether initiators see where files lie
+
+  /// Bytes of these that the queues of one client may use; nothing: half, and one queue at least.
+  std::optional<std::uint64_t> client_slot_memory;
+
+  bool show_paths = false;  ///< whether initiators see where files lie
 };
 
 /// Reads the command line.

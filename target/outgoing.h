@@ -9,8 +9,9 @@ namespace rdmablk::target {
 
 /// A message on its way out.
 struct Outgoing {
-  using Payload = std::variant<protocol::Empty, protocol::HelloReply, protocol::ListReply,
-                               protocol::AttachReply, protocol::EventNotice, protocol::Reason>;
+  using Payload = std::variant<protocol::Empty, protocol::HelloReply, protocol::AuthenticateReply,
+                               protocol::ListReply, protocol::AttachReply, protocol::EventNotice,
+                               protocol::Reason>;
 
   protocol::Header header;
   Payload payload;

@@ -1,8 +1,5 @@
 #include "target/range_lock.h"
 
-#include <algorithm>
-#include <iterator>
-
 namespace rdmablk::target {
 namespace {
 
@@ -14,7 +11,8 @@ bool overlap(const RangeLock::Hold& one, const RangeLock::Hold& other) noexcept 
 
 bool RangeLock::acquire(Hold& hold) noexcept {
   const std::lock_guard lock(mutex_);
-  if (is_free(hold, waiting_.end())) {
+  hold.in_the_way = count_in_the_way(hold);
+  if (hold.in_the_way == 0) {
     held_.insert(hold);
     return true;
   }
@@ -27,9 +25,10 @@ void RangeLock::release(Hold& hold) noexcept {
   {
     const std::lock_guard lock(mutex_);
     held_.erase(held_.iterator_to(hold));
+    // All that overlap it came later, or it would not have been held.
     for (auto place = waiting_.begin(); place != waiting_.end();) {
       Hold& next = *place;
-      if (!overlap(next, hold) || !is_free(next, place)) {
+      if (!overlap(next, hold) || --next.in_the_way > 0) {
         ++place;
         continue;
       }
@@ -45,12 +44,15 @@ void RangeLock::release(Hold& hold) noexcept {
   }
 }
 
-/// Whether a request at this place in the line has nothing before it that it overlaps.
-bool RangeLock::is_free(const Hold& hold, Waiting::const_iterator place) const noexcept {
-  const auto behind = held_.lower_bound(hold.end);
-  if (behind != held_.begin() && std::prev(behind)->end > hold.begin) return false;
-  return std::none_of(waiting_.begin(), place,
-                      [&](const Hold& earlier) { return overlap(earlier, hold); });
+/// Counted once, so that a release need not look at each pair of those who wait.
+std::uint64_t RangeLock::count_in_the_way(const Hold& hold) const noexcept {
+  std::uint64_t count = 0;
+  for (auto held = held_.lower_bound(hold.end); held != held_.begin();) {
+    if ((--held)->end <= hold.begin) break;
+    ++count;
+  }
+  for (const Hold& earlier : waiting_) count += overlap(earlier, hold) ? 1 : 0;
+  return count;
 }
 
 }  // namespace rdmablk::target

@@ -20,6 +20,8 @@ class RangeLock {
     std::uint64_t begin = 0;  ///< bytes
     std::uint64_t end = 0;    ///< bytes; behind the last one; more than `begin`
 
+    std::uint64_t in_the_way = 0;  ///< of the lock: those before it that it overlaps
+
     /// The range is held now, after a wait. On the thread that released what was in the way, from
     /// within release(); may acquire and release.
     virtual void on_granted() noexcept = 0;
@@ -43,7 +45,7 @@ class RangeLock {
   using Held = boost::intrusive::set<Hold, boost::intrusive::key_of_value<BeginOf>>;
   using Waiting = boost::intrusive::list<Hold>;
 
-  bool is_free(const Hold& hold, Waiting::const_iterator place) const noexcept;
+  std::uint64_t count_in_the_way(const Hold& hold) const noexcept;
 
   std::mutex mutex_;
   Held held_;

@@ -54,6 +54,12 @@ void Registration::write_table() {
   }
 }
 
+Footprint Registration::footprint() const noexcept {
+  Footprint sum{0, chunks_.size() + 1, 1, table_bytes(chunks_.size())};
+  for (const verbs::MemoryRegion& chunk : chunks_) sum.bytes += chunk.size();
+  return sum;
+}
+
 protocol::ChunkTable Registration::table() const noexcept {
   return {reinterpret_cast<std::uintptr_t>(table_.data()), table_.rkey(),
           static_cast<std::uint32_t>(chunks_.size()), chunk_, kFirstTable};

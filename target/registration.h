@@ -9,6 +9,7 @@
 #include "common/verbs/memory_region.h"
 #include "common/verbs/protection_domain.h"
 #include "common/verbs/registered_buffer.h"
+#include "target/footprint.h"
 
 namespace rdmablk::target {
 
@@ -26,6 +27,8 @@ class Registration {
                protocol::Access access);
 
   const verbs::ProtectionDomain& protection_domain() const noexcept { return pd_; }
+
+  Footprint footprint() const noexcept;
 
   /// Where the table lies, and how the memory is cut.
   protocol::ChunkTable table() const noexcept;

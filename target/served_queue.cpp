@@ -13,7 +13,7 @@ using protocol::Status;
 ServedQueue::ServedQueue(std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
                          std::uint16_t number, unsigned commands, const ServedQueueContext& context,
                          IoQueueOwner& owner)
-    : IoQueue(attachment.id(), number, owner),
+    : IoQueue(attachment, number, owner),
       context_(context),
       use_(attachment.use()),
       own_pd_(attachment.grant().pd == nullptr
@@ -27,6 +27,11 @@ ServedQueue::ServedQueue(std::unique_ptr<cm::Connection>& connection, const Atta
 }
 
 ServedQueue::~ServedQueue() = default;
+
+/// Its messages are one memory region.
+Footprint ServedQueue::footprint() const noexcept {
+  return {1, 1, own_pd_ ? 1U : 0U, use_->layout().message_bytes()};
+}
 
 void ServedQueue::accept() {
   // Requests may arrive before accept() has returned.

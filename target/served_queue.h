@@ -32,6 +32,7 @@ class ServedQueue : public IoQueue, private CommandHandler, private ReadableHand
   ~ServedQueue() override;
 
   std::string peer() const final { return connection_->peer(); }
+  Footprint footprint() const noexcept override;
   void accept() final;
 
  protected:

@@ -10,6 +10,8 @@
 #include "common/error.h"
 #include "common/log.h"
 #include "common/random.h"
+#include "common/units.h"
+#include "target/device_events.h"
 #include "target/export_set_up.h"
 #include "target/settlement.h"
 
@@ -39,6 +41,7 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
     : manager_(manager),
       service_manager_(service_manager),
       limits_(options.limits),
+      key_ring_(options.key_file),
       addresses_(resolve_all(options.listen)),
       slot_budget_(options.slot_memory) {
   const auto devices = select_devices(manager, addresses_, options.device);
@@ -48,13 +51,16 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
   // The threads register the files.
   const auto files = files_of(exports_);
   if (!files.empty()) io_threads_.emplace(options.io_threads, files);
+  client_budgets_.emplace(client_slot_memory(options, exports_));
+  key_ring_.check_rules(exports_);
   for (ibv_context* const device : devices) {
     devices_.push_back(std::make_unique<TargetDevice>(device, exports_));
   }
   SessionOwner& owner = *this;
   environment_.emplace(SessionEnvironment{io_, counters_, limits_,
                                           random_bytes<protocol::InstanceId>(), owner,
-                                          io_threads_ ? &*io_threads_ : nullptr, drain_});
+                                          io_threads_ ? &*io_threads_ : nullptr, drain_,
+                                          *client_budgets_, key_ring_.keys(), strangers_});
 }
 
 Server::~Server() = default;
@@ -62,11 +68,17 @@ Server::~Server() = default;
 ServerEnd Server::run(const std::function<void()>& on_serving) {
   signals_.emplace(io_, SIGTERM, SIGINT, SIGHUP);
   wait_for_signal();
+  count_signal_.emplace(io_, SIGUSR1);
+  wait_for_count_signal();
   listeners_ = listen_on(manager_, addresses_, *this);
   begin();
   SuccessionHandler& succession = *this;
   succession_.emplace(io_, succession);
   const DescriptorWatch watch(io_, manager_.fd(), [this] { manager_.process(); });
+  std::vector<std::unique_ptr<DeviceEvents>> device_events;
+  for (const auto& device : devices_) {
+    device_events.push_back(std::make_unique<DeviceEvents>(io_, device->context()));
+  }
   announce();
   service_manager_.tell_ready();
   on_serving();
@@ -101,6 +113,7 @@ void Server::settle_exports() {
 
 /// Waits for what the sessions' queues have begun.
 void Server::drain_queues() {
+  drain_.close_kept();
   const auto work = asio::make_work_guard(io_);
   auto report = std::chrono::steady_clock::now() + kDrainReport;
   while (!drain_.empty()) {
@@ -129,10 +142,46 @@ void Server::wait_for_signal() {
           "signal {}: still writing exports back to their files, without which data is lost",
           signal);
     }
+    if (signal == SIGHUP) return reload();
     spdlog::info("signal {}: shutting down", signal);
     // The second one does not wait.
     stopping_ ? io_.stop() : shut_down();
   });
+}
+
+/// Sessions of clients that still have a key go on, whichever it was that they came with.
+void Server::reload() {
+  if (!key_ring_.reload()) return;
+  key_ring_.check_rules(exports_);
+  for (const auto& [id, session] : sessions_) {
+    const std::string& client = session->peer().client;
+    if (client.empty() || key_ring_.keys()->has(client)) continue;
+    session->expel(Status::unauthorized,
+                   fmt::format("client '{}' was removed from the keys", client));
+  }
+}
+
+void Server::wait_for_count_signal() {
+  count_signal_->async_wait([this](const asio::error_code& error, int /*signal*/) {
+    if (error) return;
+    wait_for_count_signal();
+    spdlog::info("{}", count().text());
+  });
+}
+
+Counts Server::count() const {
+  Counts counts;
+  counts.sessions = sessions_.size();
+  counts.draining = drain_.size();
+  counts.footprint = drain_.footprint();
+  counts.open_fds = count_open_fds();
+  counts.footprint.protection_domains += devices_.size();
+  for (const auto& [id, session] : sessions_) session->count(counts);
+  for (const auto& one : exports_) {
+    counts.footprint += one->footprint();
+    if (one->lease() != nullptr && one->lease()->is_held()) ++counts.leases;
+  }
+  return counts;
 }
 
 void Server::shut_down() {
@@ -145,7 +194,9 @@ void Server::shut_down() {
   goodbye_.expires_after(limits_.goodbye);
   goodbye_.async_wait([this](const asio::error_code& error) {
     if (error) return;
-    spdlog::warn("{} sessions did not acknowledge that the target ends", sessions_.size());
+    const auto deaf = std::count_if(sessions_.begin(), sessions_.end(),
+                                    [](const auto& entry) { return !entry.second->is_over(); });
+    if (deaf > 0) spdlog::warn("{} sessions did not acknowledge that the target ends", deaf);
     io_.stop();
   });
 }
@@ -165,8 +216,51 @@ void Server::on_successor(Successor successor) {
   if (!stopping_) shut_down();
 }
 
+/// The initiator may have had another session, which it has lost: that ends first, and what it has
+/// begun.
+void Server::on_session_joins(Session& session) {
+  if (const auto excess = exceeds_client_limit(session)) {
+    return session.turn_away(Status::limit, *excess);
+  }
+  const auto left = std::make_shared<std::size_t>(1);
+  const auto one_less = lifetime_.guard([this, left, id = session.id()] {
+    if (--*left > 0) return;
+    const auto found = sessions_.find(id);
+    if (found != sessions_.end()) found->second->admit();
+  });
+  for (const auto& [id, other] : sessions_) {
+    if (other.get() == &session || !other->peer().is_resumed_by(session.peer())) continue;
+    ++*left;
+    other->end(fmt::format("its initiator is back as session {}", session.id()));
+    drain_.when_fenced(other->attachments(), one_less);
+  }
+  one_less();
+}
+
+/// @return why not one more of this client's sessions can be; nothing when it can.
+std::optional<std::string> Server::exceeds_client_limit(const Session& session) const {
+  const std::string account = session.peer().account();
+  const auto others = std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
+    const Session& other = *entry.second;
+    return &other != &session && other.is_known() && other.peer().account() == account &&
+           !other.peer().is_resumed_by(session.peer());
+  });
+  if (static_cast<std::size_t>(others) < limits_.client_sessions) return std::nullopt;
+  return fmt::format("{} has {} sessions, which are all that one client may have",
+                     session.peer().text(), others);
+}
+
+void Server::fence(std::uint64_t attachment, const std::string& taker) {
+  const auto found = sessions_.find(session_of(attachment));
+  if (found == sessions_.end()) return;
+  found->second->end_attachment(attachment, fmt::format("{} takes its lease over", taker));
+}
+
+/// It stays known until nothing is left of it: whoever resumes it has to wait for that.
 void Server::on_session_over(Session& session) {
-  asio::post(io_, lifetime_.guard([this, id = session.id()] { remove(id); }));
+  drain_.when_gone(session.attachments(), lifetime_.guard([this, id = session.id()] {
+    asio::post(io_, lifetime_.guard([this, id] { remove(id); }));
+  }));
 }
 
 void Server::remove(std::uint32_t session) {
@@ -200,20 +294,37 @@ std::optional<QueueRefusal> Server::open_session(std::unique_ptr<cm::Connection>
   if (device == nullptr) {
     return QueueRefusal{Status::not_supported, "the target does not use this device"};
   }
-  const auto handshakes = std::count_if(sessions_.begin(), sessions_.end(), [](const auto& entry) {
-    return entry.second->awaits_hello();
-  });
-  if (sessions_.size() >= limits_.sessions) {
-    return QueueRefusal{Status::limit, fmt::format("there are {} sessions", sessions_.size())};
-  }
-  if (static_cast<std::size_t>(handshakes) >= limits_.handshakes) {
-    return QueueRefusal{Status::limit, fmt::format("{} sessions are being set up", handshakes)};
-  }
+  if (auto refusal = make_room()) return refusal;
   const std::uint32_t id = next_session_id();
   auto session = std::make_unique<Session>(id, connection, *device, *environment_);
   session->accept();
   sessions_.emplace(id, std::move(session));
   return std::nullopt;
+}
+
+/// Those who say nothing must not keep those out who do: the one that has been silent longest gives
+/// way. @return why there is no room for another session; nothing when there is.
+std::optional<QueueRefusal> Server::make_room() {
+  std::size_t sessions = 0;
+  std::size_t handshakes = 0;
+  Session* oldest = nullptr;
+  for (const auto& [id, session] : sessions_) {
+    if (session->is_over()) continue;
+    ++sessions;
+    if (!session->is_stranger()) continue;
+    ++handshakes;
+    if (oldest == nullptr || session->since() < oldest->since()) oldest = session.get();
+  }
+  if (sessions < limits_.sessions && handshakes < limits_.handshakes) return std::nullopt;
+  const auto now = std::chrono::steady_clock::now();
+  if (oldest != nullptr && now - oldest->since() > limits_.reticence) {
+    oldest->end("it has not said who it is, and others wait");
+    return std::nullopt;
+  }
+  if (sessions >= limits_.sessions) {
+    return QueueRefusal{Status::limit, fmt::format("there are {} sessions", sessions)};
+  }
+  return QueueRefusal{Status::limit, fmt::format("{} sessions are being set up", handshakes)};
 }
 
 std::optional<QueueRefusal> Server::open_queue(std::unique_ptr<cm::Connection>& connection,
@@ -228,8 +339,10 @@ std::optional<QueueRefusal> Server::open_queue(std::unique_ptr<cm::Connection>& 
 void Server::refuse(cm::Connection* connection, const QueueRefusal& refusal) {
   ++counters_.refused;
   if (connection == nullptr) return;  // what failed took it along
-  spdlog::warn("refused {}: {}: {}", connection->peer(), protocol::status_text(refusal.status),
-               refusal.text);
+  const auto line =
+      refusals_.note(fmt::format("refused {}: {}: {}", connection->peer(),
+                                 protocol::status_text(refusal.status), refusal.text));
+  if (line) spdlog::warn("{}", *line);
   connection->reject(refusal.encode());
 }
 

@@ -14,10 +14,14 @@
 #include "common/lifetime.h"
 #include "common/protocol/private_data.h"
 #include "common/socket_address.h"
+#include "target/client_budgets.h"
 #include "target/counters.h"
+#include "target/counts.h"
 #include "target/device_selection.h"
 #include "target/export.h"
+#include "target/failed_attempts.h"
 #include "target/io_threads.h"
+#include "target/key_ring.h"
 #include "target/limits.h"
 #include "target/options.h"
 #include "target/queue_drain.h"
@@ -49,7 +53,7 @@ class Server final : private cm::RequestHandler, private SessionOwner, private S
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Listens and serves until SIGTERM, SIGINT or SIGHUP, or until a successor asks for it, and
+  /// Listens and serves until SIGTERM or SIGINT, or until a successor asks for it, and
   /// takes leave of the sessions. Without a successor it then brings to the files of exports what
   /// they lack. Throws Error, also when data is lost.
   /// @param on_serving called when it listens.
@@ -59,6 +63,8 @@ class Server final : private cm::RequestHandler, private SessionOwner, private S
  private:
   void on_request(std::unique_ptr<cm::Connection> connection,
                   std::span<const std::byte> private_data) override;
+  void on_session_joins(Session& session) override;
+  void fence(std::uint64_t attachment, const std::string& taker) override;
   void on_session_over(Session& session) override;
   std::optional<std::string> refuse_successor(const SuccessionRequest& request) override;
   void on_successor(Successor successor) override;
@@ -73,8 +79,13 @@ class Server final : private cm::RequestHandler, private SessionOwner, private S
   std::uint32_t next_session_id();
   void announce() const;
   void wait_for_signal();
+  void wait_for_count_signal();
+  Counts count() const;
+  std::optional<protocol::QueueRefusal> make_room();
+  std::optional<std::string> exceeds_client_limit(const Session& session) const;
   void shut_down();
   void begin();
+  void reload();
   void drain_queues();
   void settle_exports();
   void remove(std::uint32_t session);
@@ -82,11 +93,15 @@ class Server final : private cm::RequestHandler, private SessionOwner, private S
   cm::ConnectionManager& manager_;
   const ServiceManager& service_manager_;
   Limits limits_;
+  KeyRing key_ring_;
+  FailedAttempts strangers_;
+  FailedAttempts refusals_;
   Counters counters_;
   asio::io_context io_{1};
   std::vector<SocketAddress> addresses_;
   SlotBudget slot_budget_;
   std::unique_ptr<StateDirectory> state_;
+  std::optional<ClientBudgets> client_budgets_;
   std::vector<std::unique_ptr<Export>> exports_;
   std::vector<std::unique_ptr<TargetDevice>> devices_;
   QueueDrain drain_;
@@ -96,6 +111,7 @@ class Server final : private cm::RequestHandler, private SessionOwner, private S
   bool stopping_ = false;
   bool settling_ = false;
   std::optional<asio::signal_set> signals_;  ///< until it serves, signals end the process
+  std::optional<asio::signal_set> count_signal_;
   asio::steady_timer goodbye_{io_};
   std::optional<SuccessionListener> succession_;
   std::optional<Successor> successor_;

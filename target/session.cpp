@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
-#include <vector>
 
 #include "common/log.h"
 #include "common/verbs/context.h"
-#include "target/file_queue.h"
-#include "target/one_sided_queue.h"
-#include "target/resident_queue.h"
 
 namespace rdmablk::target {
 
@@ -22,9 +19,20 @@ Session::Session(std::uint32_t id, std::unique_ptr<cm::Connection>& connection,
       device_(device),
       environment_(environment),
       peer_(connection->peer()),
-      protocol_(id, environment.target, device.catalog(), environment.limits),
+      protocol_(id, environment.target, device.catalog(), environment.limits, peer_,
+                &environment.budgets, environment.keys),
+      waits_(
+          environment.io,
+          [this](std::uint64_t ticket) { answer_attach(ticket, &SessionProtocol::retry_attach); },
+          [this](std::uint64_t ticket) {
+            answer_attach(ticket, &SessionProtocol::give_up_attach);
+          }),
+      rate_(environment.limits.admin_rate),
       channel_(device.messages()),
-      deadline_(environment.io) {
+      deadline_(environment.io),
+      silence_(environment.io),
+      breather_(environment.io),
+      queues_(id, protocol_, environment, *this) {
   auto& qp = connection->create_queue_pair(device.messages(), channel_.completion_queue(),
                                            protocol::MessageChannel::queue_pair_options());
   channel_.start(qp);
@@ -32,18 +40,33 @@ Session::Session(std::uint32_t id, std::unique_ptr<cm::Connection>& connection,
 }
 
 Session::~Session() {
-  close_queues();
+  end_attachments();
   connection_->disconnect();
 }
 
 void Session::accept() {
-  watch_.emplace(environment_.io, channel_.fd(), [this] {
-    if (!over_) channel_.poll(*this);
-  });
+  watch_.emplace(environment_.io, channel_.fd(), [this] { poll(); });
   connection_->accept(*this);
   const auto time = environment_.limits.handshake;
-  start_deadline(time, fmt::format("no HELLO came within {:g} s",
+  start_deadline(time, fmt::format("it did not say who it is within {:g} s",
                                    std::chrono::duration<double>(time).count()));
+}
+
+void Session::poll() {
+  if (!over_) channel_.poll(*this);
+}
+
+/// A peer that says more than it may is not listened to for a while. Nothing is lost: it waits for
+/// its credits.
+bool Session::takes_more() {
+  if (rate_.has_room()) return true;
+  if (std::exchange(breathing_, true)) return false;
+  breather_.expires_after(rate_.wait());
+  breather_.async_wait(lifetime_.guard([this](const asio::error_code& error) {
+    breathing_ = false;
+    if (!error) poll();
+  }));
+  return false;
 }
 
 void Session::start_deadline(std::chrono::milliseconds time, std::string reason) {
@@ -58,7 +81,10 @@ void Session::start_deadline(std::chrono::milliseconds time, std::string reason)
 void Session::on_deadline(const std::string& reason) {
   if (over_) return;
   if (last_word_) return finish(reason);
-  end_with(Status::limit, reason);
+  // It may have said enough, and waits for the session before it.
+  end_with(Status::limit, protocol_.is_known()
+                              ? "what is left of the session before has not ended in time"
+                              : reason);
 }
 
 void Session::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
@@ -81,10 +107,17 @@ void Session::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
 }
 
 void Session::on_message(const protocol::Message& message) {
+  rate_.take();
+  heard_ = std::chrono::steady_clock::now();
   if (over_ || last_word_) return;
   ++environment_.counters.messages;
+  attempt([&] { return protocol_.handle(message); });
+}
+
+/// Takes a step of the conversation, and does what it says.
+void Session::attempt(const std::function<Step()>& step) {
   try {
-    perform(protocol_.handle(message));
+    perform(step());
   } catch (const std::exception& error) {
     spdlog::error("session {}: {}", id_, error.what());
     end_with(Status::internal, "the target failed; its log says how");
@@ -92,6 +125,7 @@ void Session::on_message(const protocol::Message& message) {
 }
 
 bool Session::on_malformed() {
+  rate_.take();
   if (!over_ && !last_word_) end_with(Status::malformed, "a message came that is no message");
   return true;
 }
@@ -103,11 +137,10 @@ void Session::on_broken(const std::string& reason) {
 
 void Session::perform(const Step& step) {
   if (step.detached) return detach(*step.detached, step.send);
-  if (step.greeted) {
-    deadline_.cancel();
-    ++environment_.counters.sessions;
-    spdlog::info("session {}: {} connected over {}", id_, peer_, device_.name());
-  }
+  if (step.joins) return environment_.owner.on_session_joins(*this);
+  if (step.waits) wait_for_lease(*step.waits);
+  if (step.fences) environment_.owner.fence(*step.fences, peer().text());
+  if (step.greeted) greet();
   if (step.attached != nullptr) {
     const auto& reply = step.attached->reply();
     ++environment_.counters.attachments;
@@ -118,6 +151,63 @@ void Session::perform(const Step& step) {
   if (step.send && !send(*step.send)) return;
   if (step.acknowledged) return finish("the target ends");
   if (step.over) step.send ? linger(*step.over) : finish(*step.over);
+}
+
+void Session::greet() {
+  greeted_ = true;
+  deadline_.cancel();
+  ++environment_.counters.sessions;
+  spdlog::info("session {}: {} connected over {}", id_, peer().text(), device_.name());
+  if (const auto time = environment_.limits.silence(); time.count() > 0) listen_for_silence(time);
+}
+
+void Session::admit() {
+  if (!over_ && !last_word_) attempt([&] { return protocol_.join(); });
+}
+
+void Session::turn_away(Status status, const std::string& reason) {
+  if (!over_ && !last_word_) attempt([&] { return protocol_.refuse_join(status, reason); });
+}
+
+void Session::listen_for_silence(std::chrono::milliseconds time) {
+  silence_.expires_after(time);
+  silence_.async_wait(lifetime_.guard([this](const asio::error_code& error) {
+    if (!error && !over_ && !last_word_) on_silence();
+  }));
+}
+
+/// Nothing may have been heard for a long time.
+void Session::on_silence() {
+  const auto limit = environment_.limits.silence();
+  const auto now = std::chrono::steady_clock::now();
+  const bool was_late = now > silence_.expiry() + environment_.limits.keepalive;
+  poll();  // what came may be here already
+  if (over_ || last_word_) return;
+  if (heard_ + limit > now) {
+    return listen_for_silence(std::chrono::ceil<std::chrono::milliseconds>(heard_ + limit - now));
+  }
+  // The target may have been stopped itself, and the peer's messages with it.
+  if (was_late) return listen_for_silence(environment_.limits.keepalive);
+  end_with(Status::limit, fmt::format("evicted: nothing was heard of it for {:g} s",
+                                      std::chrono::duration<double>(limit).count()));
+}
+
+void Session::wait_for_lease(const LeaseWait& wait) {
+  const Limits& limits = environment_.limits;
+  auto time = wait.takes_over ? limits.fence_wait : limits.lease_wait;
+  // The initiator takes a target for lost that leaves a request unanswered for three keepalives.
+  if (limits.keepalive.count() > 0) time = std::min(time, 2 * limits.keepalive);
+  waits_.add(wait, time);
+}
+
+/// Tries again to answer an ATTACH that waits, or gives it up.
+void Session::answer_attach(std::uint64_t ticket, Step (SessionProtocol::*decide)(std::uint64_t)) {
+  if (over_ || last_word_) return;
+  attempt([&] {
+    Step step = (protocol_.*decide)(ticket);
+    if (step.send) waits_.remove(ticket);
+    return step;
+  });
 }
 
 bool Session::send(const Outgoing& message) {
@@ -133,18 +223,31 @@ void Session::end_with(Status status, const std::string& reason) {
 void Session::linger(const std::string& reason) {
   // Disconnecting at once would throw away what is still on its way.
   last_word_ = reason;
-  close_queues();
+  end_attachments();
   start_deadline(environment_.limits.last_word, reason);
 }
 
 void Session::finish(const std::string& reason) {
   if (over_) return;
   over_ = true;
-  spdlog::info("session {}: {} ended: {}", id_, peer_, last_word_.value_or(reason));
-  close_queues();
+  log_end(last_word_.value_or(reason));
+  end_attachments();
   deadline_.cancel();
+  silence_.cancel();
+  breather_.cancel();
   connection_->disconnect();
   environment_.owner.on_session_over(*this);
+}
+
+/// Those that never got in are not worth a line each.
+void Session::log_end(const std::string& reason) {
+  const std::string line = fmt::format("session {}: {} ended: {}", id_, peer().text(), reason);
+  if (greeted_) return spdlog::info("{}", line);
+  if (const auto text = environment_.strangers.note(line)) spdlog::warn("{}", *text);
+}
+
+void Session::expel(Status status, const std::string& reason) {
+  if (!over_ && !last_word_) end_with(status, reason);
 }
 
 void Session::say_goodbye() {
@@ -152,6 +255,13 @@ void Session::say_goodbye() {
   const auto notice = protocol_.say_goodbye();
   if (!notice) return finish("the target ends");
   send(*notice);
+}
+
+void Session::count(Counts& counts) const {
+  counts.attachments += protocol_.attachment_count();
+  counts.io_queues += queues_.connected();
+  counts.footprint += {1, 1, 0, protocol::MessageChannel::kRegisteredBytes};
+  counts.footprint += queues_.footprint();
 }
 
 std::optional<protocol::QueueRefusal> Session::connect_queue(
@@ -164,75 +274,32 @@ std::optional<protocol::QueueRefusal> Session::connect_queue(
         Status::not_supported,
         fmt::format("the session came over {}, its I/O queues have to, too", device_.name())};
   }
-  const auto admission = protocol_.admit(request);
-  if (const auto* refusal = std::get_if<protocol::QueueRefusal>(&admission)) return *refusal;
-  if (queues_.size() >= environment_.limits.session_queues) {
-    protocol_.release(request.attachment, request.queue);
-    return protocol::QueueRefusal{Status::limit,
-                                  fmt::format("the session has {} I/O queues", queues_.size())};
-  }
-  const Attachment& attachment = *std::get<const Attachment*>(admission);
-  std::unique_ptr<IoQueue> queue;
-  try {
-    queue = make_queue(connection, attachment, request.queue);
-    queue->accept();
-  } catch (...) {
-    const auto release = lifetime_.guard([this, key = QueueKey{request.attachment, request.queue}] {
-      protocol_.release(key.first, key.second);
-    });
-    queue ? environment_.drain.add(std::move(queue), release) : release();
-    throw;
-  }
-  spdlog::debug("session {}: I/O queue {} of '{}' connected from {}", id_, request.queue,
-                attachment.reply().info.name, queue->peer());
-  queues_.emplace(QueueKey{request.attachment, request.queue}, std::move(queue));
-  return std::nullopt;
+  return queues_.connect(connection, request);
 }
 
-std::unique_ptr<IoQueue> Session::make_queue(std::unique_ptr<cm::Connection>& connection,
-                                             const Attachment& attachment, std::uint16_t number) {
-  IoQueueOwner& owner = *this;
-  if (!attachment.use()) {
-    return std::make_unique<OneSidedQueue>(connection, attachment, number, environment_.counters,
-                                           owner);
-  }
-  const ServedQueueContext context{environment_.io, environment_.counters,
-                                   environment_.io_threads->next(),
-                                   environment_.io_threads->blocking()};
-  if (attachment.use()->resident() != nullptr) {
-    return std::make_unique<ResidentQueue>(connection, attachment, number, context, owner);
-  }
-  return std::make_unique<FileQueue>(connection, attachment, number, context, owner);
-}
-
-void Session::on_queue_over(IoQueue& queue, const std::string& reason) {
-  const QueueKey key{queue.attachment(), queue.number()};
-  spdlog::debug("session {}: I/O queue {} of attachment {:#x} ended: {}", id_, key.second,
-                key.first, reason);
-  // What it takes is taken until it is gone: only then may another one come in its place.
-  environment_.drain.add(std::move(queues_.extract(key).mapped()), lifetime_.guard([this, key] {
-    protocol_.release(key.first, key.second);
-  }));
-}
-
-void Session::on_queue_violation(IoQueue& /*queue*/, const std::string& reason) {
+void Session::on_violation(const std::string& reason) {
   if (!over_ && !last_word_) end_with(Status::malformed, reason);
 }
 
 /// Closes the I/O queues of an attachment, and says so when what they had begun has ended.
 void Session::detach(std::uint64_t attachment, const std::optional<Outgoing>& reply) {
-  const auto first = queues_.lower_bound({attachment, 0});
-  const auto last = queues_.upper_bound({attachment, UINT16_MAX});
-  std::vector<std::unique_ptr<IoQueue>> closing;
-  for (auto entry = first; entry != last; ++entry) closing.push_back(std::move(entry->second));
-  queues_.erase(first, last);
-  environment_.drain.add_all(std::move(closing), lifetime_.guard([this, reply] {
+  queues_.end(attachment);
+  environment_.drain.when_gone({attachment, attachment}, lifetime_.guard([this, reply] {
     if (!over_ && !last_word_ && reply) send(*reply);
   }));
 }
 
-void Session::close_queues() {
-  for (auto& [key, queue] : std::exchange(queues_, {})) environment_.drain.add(std::move(queue));
+void Session::end_attachment(std::uint64_t attachment, const std::string& reason) {
+  if (!protocol_.end_attachment(attachment)) return;
+  spdlog::info("session {}: attachment {:#x} of {} ended: {}", id_, attachment, peer().text(),
+               reason);
+  queues_.end(attachment);
+}
+
+void Session::end_attachments() {
+  waits_.clear();
+  queues_.end_all();
+  protocol_.end_attachments();
 }
 
 }  // namespace rdmablk::target

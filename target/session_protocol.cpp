@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
-#include "target/export_identity.h"
-#include "target/store_grant.h"
+#include <utility>
 
 namespace rdmablk::target {
 namespace {
@@ -19,36 +16,50 @@ using protocol::Status;
 /// The tag of the one notice that may be unacknowledged.
 constexpr std::uint64_t kEventTag = 1;
 
-Step answer(const Message& message, Outgoing::Payload payload, Status status = Status::ok) {
-  Step step;
-  step.send =
-      Outgoing{Header{message.header.type, true, status, message.header.tag}, std::move(payload)};
-  return step;
+Step answer(const Message& message, Outgoing::Payload payload) {
+  return target::answer(message.header.type, message.header.tag, std::move(payload));
 }
 
 Step refuse(const Message& message, Status status, std::string reason) {
-  return answer(message, Reason{std::move(reason)}, status);
-}
-
-bool is_zero(const protocol::Generation& generation) {
-  return generation == protocol::Generation{};
+  return target::refuse(message.header.type, message.header.tag, status, std::move(reason));
 }
 
 }  // namespace
 
 SessionProtocol::SessionProtocol(std::uint32_t id, const protocol::InstanceId& target,
-                                 const Catalog& catalog, const Limits& limits)
-    : id_(id), target_(target), catalog_(catalog), limits_(limits) {}
+                                 const Catalog& catalog, const Limits& limits, std::string address,
+                                 ClientBudgets* budgets, const ClientKeys* keys)
+    : id_(id),
+      target_(target),
+      limits_(limits),
+      peer_{std::move(address), {}, {}},
+      view_(catalog, peer_),
+      authenticator_(keys),
+      attachments_(id, limits, peer_, budgets, session_key_) {}
 
 Step SessionProtocol::handle(const Message& message) {
   if (state_ == State::over) return {};
   if (message.header.type == MessageType::error) return peer_error(message);
   if (message.header.is_reply) return reply(message);
+  if (auto refusal = refuse_early(message)) return std::move(*refusal);
+  return request(message);
+}
+
+/// A request may come too early, or once too often.
+std::optional<Step> SessionProtocol::refuse_early(const Message& message) {
   const bool is_hello = message.header.type == MessageType::hello;
-  if (is_hello != awaits_hello()) {
+  const bool is_authenticate = message.header.type == MessageType::authenticate;
+  if (is_hello != (state_ == State::awaiting_hello)) {
     return malformed(is_hello ? "HELLO may come only once" : "HELLO must come first");
   }
-  return request(message);
+  if (state_ == State::awaiting_authentication && !is_authenticate) {
+    return end(Status::unauthorized, "AUTHENTICATE must come first");
+  }
+  if (state_ == State::joining) return malformed("a request came before the target's greeting");
+  if (is_open() && is_authenticate && authenticator_.is_needed()) {
+    return malformed("AUTHENTICATE may come only once");
+  }
+  return std::nullopt;
 }
 
 Step SessionProtocol::request(const Message& message) {
@@ -66,7 +77,7 @@ Step SessionProtocol::request(const Message& message) {
     case MessageType::event:
       return malformed("EVENT is for the target to send");
     case MessageType::authenticate:
-      return refuse(message, Status::not_supported, "this target does not authenticate anyone");
+      return authenticate(message);
     default:
       return refuse(message, Status::not_supported,
                     fmt::format("messages of type {} are not for an admin queue of this target",
@@ -86,22 +97,72 @@ Step SessionProtocol::hello(const Message& message) {
     state_ = State::over;
     return step;
   }
-  state_ = State::ready;
+  peer_.instance = request->instance;
   protocol::HelloReply reply;
   reply.target = target_;
   reply.version = protocol::kVersion;
   reply.credits = protocol::kAdminCredits;
   reply.session = id_;
+  reply.keepalive_ms = static_cast<std::uint32_t>(limits_.keepalive.count());
   reply.max_message = protocol::kMaxMessage;
-  Step step = answer(message, reply);
+  authenticator_.begin(message.payload, reply);
+  if (!authenticator_.is_needed()) return begin_joining(*answer(message, reply).send);
+  state_ = State::awaiting_authentication;
+  return answer(message, reply);
+}
+
+/// One attempt. What it is answered with tells nothing but that it failed.
+Step SessionProtocol::authenticate(const Message& message) {
+  if (!authenticator_.is_needed()) {
+    return refuse(message, Status::not_supported, "this target does not authenticate anyone");
+  }
+  const auto request = protocol::Authenticate::decode(message.payload);
+  if (!request) return malformed("AUTHENTICATE is malformed");
+  const auto proved = authenticator_.check(*request);
+  if (!proved) {
+    state_ = State::over;
+    Step step = refuse(message, Status::unauthorized, "not authorized");
+    step.over = fmt::format(
+        "it did not prove that it is client '{}', {}", request->client,
+        authenticator_.knows(request->client) ? "which has another key" : "which there is not");
+    return step;
+  }
+  peer_.client = request->client;
+  session_key_ = proved->session_key;
+  return begin_joining(*answer(message, proved->reply).send);
+}
+
+/// Who it is is known. @param greeting what tells the initiator that it is in.
+Step SessionProtocol::begin_joining(Outgoing greeting) {
+  state_ = State::joining;
+  greeting_ = std::move(greeting);
+  Step step;
+  step.joins = true;
+  return step;
+}
+
+Step SessionProtocol::join() {
+  if (state_ != State::joining) return {};
+  state_ = State::ready;
+  Step step;
+  step.send = std::exchange(greeting_, std::nullopt);
   step.greeted = true;
+  return step;
+}
+
+Step SessionProtocol::refuse_join(Status status, const std::string& reason) {
+  if (state_ != State::joining) return {};
+  state_ = State::over;
+  const Header& header = greeting_->header;
+  Step step = target::refuse(header.type, header.tag, status, reason);
+  step.over = reason;
   return step;
 }
 
 Step SessionProtocol::list(const Message& message) {
   const auto request = protocol::List::decode(message.payload);
   if (!request) return malformed("LIST is malformed");
-  return answer(message, catalog_.page(request->after));
+  return answer(message, view_.page(request->after));
 }
 
 std::optional<Step> SessionProtocol::refuse_attach(const Message& message,
@@ -111,59 +172,49 @@ std::optional<Step> SessionProtocol::refuse_attach(const Message& message,
     return refuse(message, Status::shutting_down, "the target is about to end");
   }
   if (offer == nullptr) {
-    return refuse(message, Status::no_export,
-                  fmt::format("there is no export '{}'; those there are: {}", request.name,
-                              catalog_.names()));
+    return refuse(
+        message, Status::no_export,
+        fmt::format("there is no export '{}'; those there are: {}", request.name, view_.names()));
   }
-  if (request.flags != 0) {
+  if ((request.flags & ~protocol::Attach::kTakeOver) != 0) {
     return refuse(message, Status::not_supported,
                   fmt::format("this target knows no flags {:#x} of ATTACH", request.flags));
   }
-  if (request.access == protocol::Access::read_write && !offer->read_write) {
-    return refuse(
-        message, Status::read_only,
-        fmt::format("export '{}' is read-only: attach it for reading (mount -o ro)", request.name));
-  }
-  if (!is_zero(request.generation) && request.generation != offer->identity->generation()) {
-    return refuse(message, Status::stale,
-                  fmt::format("the content of export '{}' is not what it was", request.name));
-  }
-  if (attachments_.size() >= limits_.attachments ||
-      last_attachment_ == std::numeric_limits<std::uint32_t>::max()) {
-    return refuse(
-        message, Status::limit,
-        fmt::format("this session has {} attachments, no more are possible", attachments_.size()));
+  if (request.access == protocol::Access::read_write && !view_.may_write(*offer)) {
+    return refuse(message, Status::read_only,
+                  fmt::format("export '{}' is read-only{}: attach it for reading (mount -o ro)",
+                              request.name, offer->read_write ? " for this client" : ""));
   }
   return std::nullopt;
 }
 
 Step SessionProtocol::attach(const Message& message) {
-  auto request = protocol::Attach::decode(message.payload);
+  const auto request = protocol::Attach::decode(message.payload);
   if (!request) return malformed("ATTACH is malformed");
-  const Offer* const offer = catalog_.find(request->name);
-  if (auto refusal = refuse_attach(message, *request, offer)) return std::move(*refusal);
-  std::shared_ptr<StoreUse> use;
-  if (offer->is_served(request->access)) {
-    use = grant_store(*offer, *request, limits_);
-    if (!use) {
-      return refuse(message, Status::limit,
-                    "the target's memory for I/O queues of file exports is used up; its "
-                    "administrator may raise --slot-memory");
-    }
+  if (request->lease != 0 && (request->flags & protocol::Attach::kTakeOver) != 0) {
+    return malformed("ATTACH both comes back with a lease and takes one over");
   }
-  const std::uint64_t id = (std::uint64_t{id_} << 32U) | ++last_attachment_;
-  const Attachment& made =
-      attachments_.emplace(id, Attachment(id, *offer, *request, limits_, std::move(use)))
-          .first->second;
-  Step step = answer(message, made.reply());
-  step.attached = &made;
+  const Offer* const offer = view_.find(request->name);
+  if (auto refusal = refuse_attach(message, *request, offer)) return std::move(*refusal);
+  Step step = attachments_.attach(message.header.tag, *request, *offer);
+  if (step.attached != nullptr) {
+    std::get<protocol::AttachReply>(step.send->payload).info.read_only = !view_.may_write(*offer);
+  }
   return step;
+}
+
+Step SessionProtocol::retry_attach(std::uint64_t ticket) {
+  return state_ == State::ready ? attachments_.retry(ticket) : give_up_attach(ticket);
+}
+
+Step SessionProtocol::give_up_attach(std::uint64_t ticket) {
+  return is_open() ? attachments_.give_up(ticket) : Step{};
 }
 
 Step SessionProtocol::detach(const Message& message) {
   const auto request = protocol::Detach::decode(message.payload);
   if (!request) return malformed("DETACH is malformed");
-  if (attachments_.erase(request->attachment) == 0) {
+  if (!attachments_.end(request->attachment)) {
     return refuse(message, Status::no_attachment,
                   fmt::format("this session has no attachment {:#x}", request->attachment));
   }
@@ -192,8 +243,13 @@ Step SessionProtocol::reply(const Message& message) {
 }
 
 Step SessionProtocol::malformed(const std::string& reason) {
+  return end(Status::malformed, reason);
+}
+
+/// Ends the session with an ERROR.
+Step SessionProtocol::end(Status status, const std::string& reason) {
   Step step;
-  step.send = abandon(Status::malformed, reason);
+  step.send = abandon(status, reason);
   step.over = reason;
   return step;
 }
@@ -213,22 +269,20 @@ std::optional<Outgoing> SessionProtocol::say_goodbye() {
 }
 
 std::variant<const Attachment*, protocol::QueueRefusal> SessionProtocol::admit(
-    const protocol::QueueRequest& request) {
+    const protocol::QueueRequest& request, std::string_view from) {
   using protocol::QueueRefusal;
   if (state_ == State::leaving) {
     return QueueRefusal{Status::shutting_down, "the target is about to end"};
   }
-  const auto found = attachments_.find(request.attachment);
-  if (state_ != State::ready || found == attachments_.end()) {
+  if (state_ != State::ready) {
     return QueueRefusal{Status::no_attachment, "there is no such attachment"};
   }
-  if (auto refusal = found->second.admit(request)) return std::move(*refusal);
-  return &found->second;
-}
-
-void SessionProtocol::release(std::uint64_t attachment, std::uint16_t queue) noexcept {
-  const auto found = attachments_.find(attachment);
-  if (found != attachments_.end()) found->second.release(queue);
+  const auto admission = attachments_.admit(request);
+  const auto* const admitted = std::get_if<const Attachment*>(&admission);
+  if (admitted == nullptr) return admission;
+  const Attachment& attachment = **admitted;
+  if (view_.allows(attachment.offer(), attachment.reply().access, from)) return admission;
+  return QueueRefusal{Status::unauthorized, "the export is not for this address"};
 }
 
 }  // namespace rdmablk::target

@@ -1,30 +1,23 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "common/protocol/header.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/private_data.h"
-#include "target/attachment.h"
+#include "target/attachments.h"
+#include "target/authenticator.h"
 #include "target/catalog.h"
+#include "target/exports_view.h"
 #include "target/limits.h"
-#include "target/outgoing.h"
+#include "target/session_peer.h"
+#include "target/step.h"
 
 namespace rdmablk::target {
-
-/// What has to be done after a message, in this order.
-struct Step {
-  std::optional<std::uint64_t> detached;  ///< destroy the I/O queues of this attachment
-  std::optional<Outgoing> send;
-  const Attachment* attached = nullptr;  ///< is new; valid until it is detached
-  bool greeted = false;                  ///< HELLO was accepted
-  bool acknowledged = false;             ///< the peer knows that the target is about to end
-  std::optional<std::string> over;       ///< end the session; why
-};
 
 /// A session's side of the conversation on its admin queue, without any transport: messages go in,
 /// what to do comes out. It trusts nothing that it is fed. After a step that says `over`, and after
@@ -34,20 +27,48 @@ class SessionProtocol {
   /// @param id of the session; not zero.
   /// @param target the target's instance id.
   /// @param catalog the exports of its device; outlives this, as `limits` does.
+  /// @param address of the peer, "address:port"; rules of exports go by it.
+  /// @param budgets see Attachments.
+  /// @param keys of the clients, which outlive this and may change; null: nobody is asked.
   SessionProtocol(std::uint32_t id, const protocol::InstanceId& target, const Catalog& catalog,
-                  const Limits& limits);
+                  const Limits& limits, std::string address = {}, ClientBudgets* budgets = nullptr,
+                  const ClientKeys* keys = nullptr);
+  SessionProtocol(const SessionProtocol&) = delete;
+  SessionProtocol& operator=(const SessionProtocol&) = delete;
 
   /// Handles a message. Throws Error when random numbers cannot be had.
   Step handle(const protocol::Message& message);
 
-  /// Decides on a request to connect an I/O queue of an attachment of this session; a queue that is
-  /// admitted counts as connected until release().
-  /// @return its attachment, or why it is refused.
-  std::variant<const Attachment*, protocol::QueueRefusal> admit(
-      const protocol::QueueRequest& request);
+  /// Behind a step with `joins`: who it is is known, and its greeting waits until nothing is left
+  /// of the session that it resumes, if there is one: see peer(). Now nothing is. Once.
+  Step join();
 
-  /// The connection of an admitted queue is gone. Does nothing when the attachment is, too.
-  void release(std::uint64_t attachment, std::uint16_t queue) noexcept;
+  /// In place of join(): it cannot be let in, and the session is over.
+  Step refuse_join(protocol::Status status, const std::string& reason);
+
+  /// Behind a step with `waits`, until one answers it or is over: the lease may be free. Throws
+  /// Error when random numbers cannot be had.
+  Step retry_attach(std::uint64_t ticket);
+
+  /// The same: it has waited long enough.
+  Step give_up_attach(std::uint64_t ticket);
+
+  /// Ends an attachment from this side; its I/O queues are to be destroyed. Its initiator meets
+  /// `no_attachment` from here on. @return whether there was one.
+  bool end_attachment(std::uint64_t attachment) { return attachments_.end(attachment); }
+
+  /// Ends all of them, as the session ends.
+  void end_attachments() noexcept { attachments_.clear(); }
+
+  /// Decides on a request to connect an I/O queue of an attachment of this session: see
+  /// Attachment::admit().
+  /// @param from where it comes, "address:port".
+  /// @return its attachment, or why it is refused. Throws Error.
+  std::variant<const Attachment*, protocol::QueueRefusal> admit(
+      const protocol::QueueRequest& request, std::string_view from);
+
+  /// See Attachment::withdraw(). Does nothing when the attachment is gone.
+  void withdraw(const protocol::QueueRequest& request) noexcept { attachments_.withdraw(request); }
 
   /// The target is about to end: nothing more can be attached.
   /// @return the notice to send; nothing when the peer is no session's peer yet, or not any more.
@@ -57,35 +78,63 @@ class SessionProtocol {
   /// @return the last word to send.
   Outgoing abandon(protocol::Status status, const std::string& reason);
 
-  bool awaits_hello() const noexcept { return state_ == State::awaiting_hello; }
+  std::size_t attachment_count() const noexcept { return attachments_.size(); }
+
+  /// Who it is with; complete when it joins.
+  const SessionPeer& peer() const noexcept { return peer_; }
+
+  /// Whether it is not known yet who it is.
+  bool is_stranger() const noexcept {
+    return state_ == State::awaiting_hello || state_ == State::awaiting_authentication;
+  }
+
+  /// Whether it is known who it is, and nothing has ended yet.
+  bool is_known() const noexcept { return state_ == State::joining || is_open(); }
 
  private:
-  enum class State { awaiting_hello, ready, leaving, over };
+  enum class State { awaiting_hello, awaiting_authentication, joining, ready, leaving, over };
 
+  bool is_open() const noexcept { return state_ == State::ready || state_ == State::leaving; }
+
+  std::optional<Step> refuse_early(const protocol::Message& message);
   Step request(const protocol::Message& message);
   Step hello(const protocol::Message& message);
+  Step authenticate(const protocol::Message& message);
   Step list(const protocol::Message& message);
+  Step begin_joining(Outgoing greeting);
   Step attach(const protocol::Message& message);
   Step detach(const protocol::Message& message);
   Step peer_error(const protocol::Message& message);
   Step reply(const protocol::Message& message);
+  Step end(protocol::Status status, const std::string& reason);
   Step malformed(const std::string& reason);
   std::optional<Step> refuse_attach(const protocol::Message& message,
                                     const protocol::Attach& request, const Offer* offer) const;
 
   std::uint32_t id_;
   protocol::InstanceId target_;
-  const Catalog& catalog_;
   const Limits& limits_;
   State state_ = State::awaiting_hello;
   bool event_outstanding_ = false;
-  std::uint32_t last_attachment_ = 0;
-  std::map<std::uint64_t, Attachment> attachments_;
+  SessionPeer peer_;
+  ExportsView view_;
+  Authenticator authenticator_;
+  std::optional<auth::Key> session_key_;
+  std::optional<Outgoing> greeting_;  ///< while it joins: what it is answered then
+  Attachments attachments_;
 };
 
 /// The session that an attachment belongs to: its number is the upper half of the attachment's.
 constexpr std::uint32_t session_of(std::uint64_t attachment) {
   return static_cast<std::uint32_t>(attachment >> 32);
+}
+
+/// The first and last number that an attachment of a session may have.
+constexpr std::uint64_t first_attachment_of(std::uint32_t session) {
+  return std::uint64_t{session} << 32U;
+}
+constexpr std::uint64_t last_attachment_of(std::uint32_t session) {
+  return first_attachment_of(session) | UINT32_MAX;
 }
 
 }  // namespace rdmablk::target

@@ -13,6 +13,9 @@
 namespace rdmablk::target {
 namespace {
 
+/// May be given several times.
+constexpr std::string_view kAllow = "allow";
+
 constexpr std::uint64_t kHuge2M = std::uint64_t{2} << 20;
 constexpr std::uint64_t kHuge1G = std::uint64_t{1} << 30;
 
@@ -50,10 +53,12 @@ DirectIo parse_direct(std::string_view text, std::string_view name) {
 
 constexpr std::string_view known_options(protocol::ExportKind kind) {
   if (kind == protocol::ExportKind::memory) {
-    return "a memory export takes huge=2M|1G, readonly, chunk=SIZE and save=PATH";
+    return "a memory export takes huge=2M|1G, readonly, shared, chunk=SIZE, save=PATH and "
+           "allow=CLIENT";
   }
-  return "a file export takes size=SIZE, sparse, direct=auto|on|off, readonly and resident, a "
-         "resident one also huge=2M|1G and chunk=SIZE";
+  return "a file export takes size=SIZE, sparse, direct=auto|on|off, readonly, shared, "
+         "allow=CLIENT and "
+         "resident, a resident one also huge=2M|1G and chunk=SIZE";
 }
 
 }  // namespace
@@ -76,7 +81,7 @@ std::uint64_t parse_export_size(std::string_view text, std::string_view name) {
 void SpecOptions::take(std::string_view text) {
   const auto equals = text.find('=');
   const auto key = text.substr(0, equals);
-  if (seen_.contains(key)) {
+  if (seen_.contains(key) && key != kAllow) {
     throw UsageError(fmt::format("export '{}' has the option '{}' twice", spec_.name, key));
   }
   seen_.emplace(key);
@@ -90,6 +95,7 @@ void SpecOptions::take(std::string_view text) {
 
 bool SpecOptions::take_flag(std::string_view key) {
   if (key == "readonly") return spec_.read_only = true;
+  if (key == "shared") return spec_.shared = true;
   if (!spec_.has_file()) return false;
   if (key == "sparse") return spec_.sparse = true;
   if (key == "resident") {
@@ -102,6 +108,8 @@ bool SpecOptions::take_flag(std::string_view key) {
 bool SpecOptions::take_value(std::string_view key, std::string_view value) {
   if (key == "huge") {
     spec_.huge_page = parse_huge_page(value, spec_.name);
+  } else if (key == kAllow) {
+    spec_.rules.add(value, spec_.name);
   } else if (key == "chunk") {
     chunk_ = parse_bytes(value, "chunk size", spec_.name);
   } else if (key == "save" && !spec_.has_file()) {
@@ -117,6 +125,12 @@ bool SpecOptions::take_value(std::string_view key, std::string_view value) {
 }
 
 void SpecOptions::finish() {
+  if (spec_.shared && spec_.read_only) {
+    throw UsageError(fmt::format(
+        "export '{}' has the options 'shared' and 'readonly': nobody writes to one that "
+        "is read-only, and any number may read it",
+        spec_.name));
+  }
   if (spec_.has_file()) finish_file();
   if (spec_.kind != protocol::ExportKind::file) finish_memory();
 }

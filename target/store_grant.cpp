@@ -1,6 +1,8 @@
 #include "target/store_grant.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "common/protocol/io_messages.h"
 #include "common/units.h"
@@ -26,25 +28,31 @@ bool can_shrink(const Offer& offer, const SlotLayout& layout) {
   return offer.resident == nullptr && layout.count > 1;
 }
 
+std::optional<SlotMemory> take(SlotBudget& all, SlotBudget* client, std::uint64_t bytes) {
+  SlotMemory memory{all.take(bytes), client != nullptr ? client->take(bytes) : SlotBudget::Share()};
+  if (!memory.all || (client != nullptr && !memory.client)) return std::nullopt;
+  return memory;
+}
+
 }  // namespace
 
 std::shared_ptr<StoreUse> grant_store(const Offer& offer, protocol::Attach& request,
-                                      const Limits& limits) {
+                                      const Limits& limits, SlotBudget* client) {
   SlotLayout layout = layout_for(offer, request, limits);
   request.queues = std::clamp<std::uint16_t>(request.queues, 1, limits.queues);
-  auto memory = offer.budget->take(request.queues * layout.bytes());
+  auto memory = take(*offer.budget, client, request.queues * layout.bytes());
   while (!memory && (request.queues > 1 || can_shrink(offer, layout))) {
     if (request.queues > 1) {
       request.queues /= 2;
     } else {
       layout.count /= 2;
     }
-    memory = offer.budget->take(request.queues * layout.bytes());
+    memory = take(*offer.budget, client, request.queues * layout.bytes());
   }
   if (!memory) return nullptr;
   return std::make_shared<StoreUse>(*offer.store, offer.resident,
                                     request.access == protocol::Access::read_write, layout,
-                                    std::move(memory));
+                                    std::move(*memory));
 }
 
 std::uint64_t full_queue_bytes(const BackingFile& file, const Limits& limits) {

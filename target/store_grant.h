@@ -12,9 +12,10 @@ namespace rdmablk::target {
 /// its queues, out of what the target may use for all.
 /// @param request cut to what is granted: with little left there are fewer queues, and of one queue
 /// fewer slots.
+/// @param client what the client may use of that; null: all.
 /// @return nothing when not even one slot is left.
 std::shared_ptr<StoreUse> grant_store(const Offer& offer, protocol::Attach& request,
-                                      const Limits& limits);
+                                      const Limits& limits, SlotBudget* client = nullptr);
 
 /// The memory that an I/O queue takes that is granted all its slots, in bytes.
 std::uint64_t full_queue_bytes(const BackingFile& file, const Limits& limits);

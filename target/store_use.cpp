@@ -5,7 +5,7 @@
 namespace rdmablk::target {
 
 StoreUse::StoreUse(FileStore& store, ResidentStore* resident, bool writes, const SlotLayout& layout,
-                   SlotBudget::Share memory)
+                   SlotMemory memory)
     : store_(store),
       resident_(resident),
       writes_(writes),

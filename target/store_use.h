@@ -8,6 +8,13 @@ namespace rdmablk::target {
 
 class ResidentStore;
 
+/// The memory that the slots of an attachment take: of what there is for all, and of what its
+/// client may use.
+struct SlotMemory {
+  SlotBudget::Share all;
+  SlotBudget::Share client;  ///< empty where clients are not told apart
+};
+
 /// One attachment's use of an export's file: what its I/O queues share. Shared by the attachment
 /// and its queues, since a queue may outlive the attachment while its writes end.
 class StoreUse {
@@ -15,7 +22,7 @@ class StoreUse {
   /// @param store outlives this. @param resident the export, if it is a resident one.
   /// @param memory that its queues' slots may take.
   StoreUse(FileStore& store, ResidentStore* resident, bool writes, const SlotLayout& layout,
-           SlotBudget::Share memory);
+           SlotMemory memory);
 
   /// Has a resident export look for what was written to it and never flushed.
   ~StoreUse();
@@ -34,7 +41,7 @@ class StoreUse {
   ResidentStore* resident_;
   bool writes_;
   SlotLayout layout_;
-  SlotBudget::Share memory_;
+  SlotMemory memory_;
   Writer writer_;
 };
 

@@ -32,8 +32,8 @@ constexpr int kRejectStale = 10;
 constexpr int kRejectNoListener = 8;
 constexpr int kRejectConsumer = 28;
 
-Refusal refusal_of(int status) {
-  switch (status) {
+Refusal refusal_of(const RdmacmEvent& event) {
+  switch (event.status) {
     case kRejectConsumer:
       return Refusal::by_peer;
     case kRejectStale:
@@ -41,6 +41,8 @@ Refusal refusal_of(int status) {
     case kRejectNoListener:
     case -ECONNREFUSED:
       return Refusal::no_listener;
+    case -ECONNRESET:  // iWARP's; or the peer broke off, which has no word to say
+      return event.data.empty() ? Refusal::other : Refusal::by_peer;
     default:
       return Refusal::other;
   }
@@ -151,10 +153,17 @@ void RdmacmConnection::resolve_route() {
   if (rdma_resolve_route(id_.get(), kResolveTimeoutMs) != 0) tell(EventType::failed, errno);
 }
 
+bool RdmacmConnection::is_in_error() noexcept {
+  const std::lock_guard lock(qp_mutex_);
+  return qp_ && qp_->state() == IBV_QPS_ERR;
+}
+
 void RdmacmConnection::lose() {
+  Event event{EventType::disconnected};
+  event.in_error = is_in_error();
   // Outstanding work completes in error only once the queue pair is in the error state.
   disconnect();
-  tell(EventType::disconnected);
+  if (handler_ != nullptr) handler_->on_event(*this, event);
 }
 
 void RdmacmConnection::handle(const RdmacmEvent& event) {
@@ -169,7 +178,7 @@ void RdmacmConnection::handle(const RdmacmEvent& event) {
     case RDMA_CM_EVENT_REJECTED:
       // So ends a connection whose peer closed it before it had heard that it is established.
       if (established_) return lose();
-      return tell_refusal(refusal_of(event.status), event.data);
+      return tell_refusal(refusal_of(event), event.data);
     case RDMA_CM_EVENT_ADDR_ERROR:
     case RDMA_CM_EVENT_ROUTE_ERROR:
     case RDMA_CM_EVENT_UNREACHABLE:

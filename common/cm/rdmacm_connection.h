@@ -70,11 +70,12 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
   void resolve_route();
   void tell(EventType type, int error = 0);
   void tell_refusal(Refusal refusal, std::span<const std::byte> data);
+  bool is_in_error() noexcept;
   void lose();
 
   CmId id_;
   EventHandler* handler_ = nullptr;
-  std::mutex qp_mutex_;  ///< its destruction against disconnect()
+  std::mutex qp_mutex_;  ///< its destruction against the control thread
   std::optional<verbs::QueuePair> qp_;
   std::uint8_t peer_read_depth_ = 0;
   bool established_ = false;

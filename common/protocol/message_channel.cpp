@@ -18,7 +18,7 @@ constexpr std::uint64_t kReceive = std::uint64_t{1} << 32;
 }  // namespace
 
 MessageChannel::MessageChannel(const verbs::ProtectionDomain& pd)
-    : buffers_(pd, (kAdminReceives + kSends) * kMaxMessage, IBV_ACCESS_LOCAL_WRITE),
+    : buffers_(pd, kRegisteredBytes, IBV_ACCESS_LOCAL_WRITE),
       events_(pd.context()),
       cq_(pd.context(), kAdminReceives + kSends, &events_) {}
 
@@ -80,6 +80,7 @@ bool MessageChannel::post_send(unsigned slot, std::size_t length) noexcept {
 
 void MessageChannel::poll(MessageHandler& handler) {
   events_.drain();
+  handle_arrived(handler);
   std::array<ibv_wc, kAdminReceives + kSends> completions;
   bool armed = false;
   while (!broken_) {
@@ -118,7 +119,8 @@ void MessageChannel::complete(const ibv_wc& completion, MessageHandler& handler)
 }
 
 void MessageChannel::handle_arrived(MessageHandler& handler, bool regardless) {
-  while (!broken_ && !arrived_.empty() && (regardless || sending_.count() < kAdminCredits)) {
+  while (!broken_ && !arrived_.empty()) {
+    if (!regardless && (sending_.count() >= kAdminCredits || !handler.takes_more())) return;
     const Arrived next = arrived_.front();
     arrived_.pop_front();
     receive(next, handler);

@@ -23,6 +23,10 @@ class MessageHandler {
   /// @param message its payload is valid during the call only.
   virtual void on_message(const Message& message) = 0;
 
+  /// Whether it takes one more message now. One that is not taken waits for the next poll(), and so
+  /// do those behind it; what breaks the channel does not.
+  virtual bool takes_more() { return true; }
+
   /// The peer sent something that is no message.
   /// @return whether the channel goes on, so that a last word of this end gets out; on_broken()
   /// follows otherwise.
@@ -39,7 +43,14 @@ class MessageHandler {
 /// one: an answer may arrive before the completion of the send that it answers. Its protection
 /// domain should hold nothing else. Used by one thread.
 class MessageChannel {
+  /// Messages on their way. One that has been answered may still wait for its own completion while
+  /// as many new ones are sent, and an EVENT and a KEEPALIVE besides.
+  static constexpr unsigned kSends = 2 * kAdminCredits + 2;
+
  public:
+  /// Of its one memory region.
+  static constexpr std::size_t kRegisteredBytes = (kAdminReceives + kSends) * kMaxMessage;
+
   /// Throws MemlockError or SystemError.
   explicit MessageChannel(const verbs::ProtectionDomain& pd);
 
@@ -73,10 +84,6 @@ class MessageChannel {
   bool broken() const noexcept { return broken_; }
 
  private:
-  /// Messages on their way. One that has been answered may still wait for its own completion while
-  /// as many new ones are sent, and an EVENT and a KEEPALIVE besides.
-  static constexpr unsigned kSends = 2 * kAdminCredits + 2;
-
   struct Arrived {
     unsigned slot;
     std::size_t length;

@@ -17,7 +17,8 @@ constexpr const char* kFooter =
     "A sequential workload goes round the range again and again, all queues together. A latency "
     "is\n"
     "the time from submitting a request to seeing its completion. Each queue has a thread. Ctrl-C\n"
-    "ends a run early, with the figures so far.\n"
+    "ends a run early, with the figures so far. Requests that do not come back soon after the end\n"
+    "are given up; then the exit status is 1.\n"
     "\n"
     "Examples:\n"
     "  rdmablk bench rdmablk://storage1/scratch\n"
@@ -40,7 +41,16 @@ BenchCommand::BenchCommand(CLI::App& parent) : Command(parent, "bench", "measure
   add_option("--rwmixread", typed_.read_percent, "PERCENT", "share of reads in randrw");
   add_option("--offset", typed_.offset, "SIZE", "where in the export to begin");
   add_option("--size", typed_.size, "SIZE", "how much of the export to use; default: to its end");
+  add_option("--reconnect-delay", typed_.reconnect_delay, "SECONDS",
+             "between two attempts to reconnect to a lost target, at most");
+  add_option("--fail-fast", typed_.fail_fast, "SECONDS",
+             "after so long without the target, requests fail; or never");
+  add_option("--give-up", typed_.give_up, "SECONDS",
+             "after so long without the target, there are no more attempts; or never");
+  arguments().add_flag("--take-over", typed_.take_over,
+                       "of those that write: take the export from the initiator that has it");
   add_json_option();
+  add_credential_options();
   add_log_level_option();
   arguments().footer(kFooter);
 }
@@ -54,12 +64,13 @@ void BenchCommand::add_option(const char* name, std::string& value, const char* 
 int BenchCommand::run() {
   const BenchOptions options = read_bench_arguments(typed_);
   start_log();
-  const BenchResult result = run_bench(options);
-  if (wants_json()) {
-    print_json(bench_json(options, result));
-  } else {
-    fmt::print("{}", bench_text(options, result));
-  }
+  run_bench(options, credentials(), [&](const BenchResult& result) {
+    if (wants_json()) {
+      print_json(bench_json(options, result));
+    } else {
+      fmt::print("{}", bench_text(options, result));
+    }
+  });
   return kExitDone;
 }
 

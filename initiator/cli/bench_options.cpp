@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/units.h"
+#include "initiator/recovery_arguments.h"
 
 namespace rdmablk::cli {
 namespace {
@@ -56,24 +57,11 @@ unsigned read_count(const char* option, const std::string& text, unsigned least,
   return static_cast<unsigned>(*number);
 }
 
-/// Reads a number of seconds, whole or with up to three decimals.
 std::chrono::milliseconds read_seconds(const char* option, const std::string& text) {
   constexpr unsigned kMost = 86400;
-  constexpr std::size_t kDecimals = 3;
-  const std::string expected = fmt::format("seconds, more than 0 and at most {}", kMost);
-  const auto point = text.find('.');
-  const auto whole = parse_number(std::string_view(text).substr(0, point), kMost);
-  std::string decimals = point == std::string::npos ? "" : text.substr(point + 1);
-  const bool has_decimals = point != std::string::npos;
-  if (!whole || decimals.size() > kDecimals || has_decimals == decimals.empty()) {
-    refuse(option, text, expected);
-  }
-  decimals.resize(kDecimals, '0');
-  const auto thousandths = parse_number(decimals, 999);
-  if (!thousandths) refuse(option, text, expected);
-  const std::chrono::milliseconds time(*whole * 1000 + *thousandths);
-  if (time.count() == 0 || time > std::chrono::seconds(kMost)) refuse(option, text, expected);
-  return time;
+  const auto time = parse_seconds(text, kMost);
+  if (time && time->count() > 0) return *time;
+  refuse(option, text, fmt::format("seconds, more than 0 and at most {}", kMost));
 }
 
 constexpr std::uint64_t kMebibyteMask = (1U << 20U) - 1;
@@ -126,6 +114,15 @@ BenchOptions read_bench_arguments(const BenchArguments& arguments) {
   options.read_percent = read_count("--rwmixread", arguments.read_percent, 0, 100);
   options.offset = read_size("--offset", arguments.offset, 0);
   if (!arguments.size.empty()) options.size = read_size("--size", arguments.size, 1);
+  options.recovery.reconnect_delay =
+      initiator::read_reconnect_delay("--reconnect-delay", arguments.reconnect_delay);
+  options.recovery.fail_fast = initiator::read_recovery_limit("--fail-fast", arguments.fail_fast);
+  options.recovery.give_up = initiator::read_recovery_limit("--give-up", arguments.give_up);
+  options.take_over = arguments.take_over;
+  if (options.take_over && !has_writes(options.workload)) {
+    throw UsageError(
+        fmt::format("--take-over is for who writes: --rw {} takes nothing over", arguments.rw));
+  }
   check_memory(options);
   return options;
 }

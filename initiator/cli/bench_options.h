@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/uri.h"
+#include "initiator/recovery_options.h"
 
 namespace rdmablk::cli {
 
@@ -28,6 +29,10 @@ struct BenchArguments {
   std::string read_percent = "70";
   std::string offset = "0";
   std::string size;  ///< empty: to the end
+  std::string reconnect_delay = "2";
+  std::string fail_fast = "never";
+  std::string give_up = "5";
+  bool take_over = false;
 };
 
 /// What a benchmark is to do.
@@ -44,6 +49,8 @@ struct BenchOptions {
   unsigned read_percent = 0;          ///< of the requests of randrw, 0 to 100
   std::uint64_t offset = 0;           ///< bytes: where the range begins
   std::optional<std::uint64_t> size;  ///< bytes of the range; to the end of the export without it
+  initiator::RecoveryOptions recovery;
+  bool take_over = false;  ///< the right to write, from who has it
 
   /// The bytes of memory that each queue's requests need.
   std::uint64_t buffer_bytes() const noexcept { return block_size * depth; }

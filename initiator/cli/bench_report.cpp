@@ -89,6 +89,7 @@ Json bench_json(const BenchOptions& options, const BenchResult& result) {
   document["queues"] = options.queues;
   document["elapsed_ns"] = result.elapsed.count();
   document["interrupted"] = result.interrupted;
+  document["unfinished"] = result.unfinished;
   if (options.workload == Workload::randrw) document["read_percent"] = options.read_percent;
   if (has_reads(options.workload)) document["read"] = figures(result.reads, options, result);
   if (has_writes(options.workload)) document["write"] = figures(result.writes, options, result);

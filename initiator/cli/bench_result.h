@@ -13,6 +13,7 @@ struct BenchResult {
   LatencyHistogram writes;
   std::chrono::nanoseconds elapsed{};  ///< from the first request to the end of the last
   bool interrupted = false;            ///< a signal ended it before its time
+  std::uint64_t unfinished = 0;        ///< requests that did not come back, and count for nothing
 };
 
 }  // namespace rdmablk::cli

@@ -33,10 +33,19 @@ class BenchSignals {
   void stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
   bool stopped() const noexcept { return stop_.load(std::memory_order_relaxed); }
 
+  /// Makes them wait no longer, either.
+  void abandon() noexcept;
+  bool abandoned() const noexcept { return abandon_.load(std::memory_order_relaxed); }
+
+  /// Readable for good once they are to wait no longer.
+  int abandon_fd() const noexcept { return abandon_event_.get(); }
+
  private:
   UniqueFd event_;
+  UniqueFd abandon_event_;
   std::atomic<bool> go_ = false;
   std::atomic<bool> stop_ = false;
+  std::atomic<bool> abandon_ = false;
 };
 
 }  // namespace rdmablk::cli

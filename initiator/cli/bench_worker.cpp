@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include <array>
 #include <cstring>
 #include <random>
 
@@ -54,16 +55,16 @@ void BenchWorker::run() noexcept {
 
 void BenchWorker::warm_up() noexcept {
   submit_all();
-  while (in_flight_ > 0) {
+  while (in_flight_ > 0 && !signals_.abandoned()) {
     for (const Request* request : wait()) note_failure(*request);
   }
 }
 
 void BenchWorker::work() noexcept {
-  if (failure_ || signals_.stopped()) return;
+  if (failure_ || signals_.stopped() || in_flight_ > 0) return;
   submit_all();
   std::uint64_t operations = 0;
-  while (in_flight_ > 0) {
+  while (in_flight_ > 0 && !signals_.abandoned()) {
     const auto ended = wait();
     const auto now = Clock::now();
     for (Request* request : ended) {
@@ -91,15 +92,15 @@ void BenchWorker::submit(Request& request, Clock::time_point now) noexcept {
   queue_->submit(request);
 }
 
-/// Waits until at least one request has ended.
+/// Waits until at least one request has ended, or they are abandoned.
 std::span<Request*> BenchWorker::wait() noexcept {
   std::size_t count = spin();
-  while (count == 0) {
+  while (count == 0 && !signals_.abandoned()) {
     queue_->arm();
     count = queue_->poll(ended_);
     if (count > 0) break;
-    pollfd waiting{queue_->fd(), POLLIN, 0};
-    ::poll(&waiting, 1, -1);
+    std::array<pollfd, 2> waiting{{{queue_->fd(), POLLIN, 0}, {signals_.abandon_fd(), POLLIN, 0}}};
+    ::poll(waiting.data(), waiting.size(), -1);
     count = queue_->poll(ended_);
   }
   in_flight_ -= static_cast<unsigned>(count);

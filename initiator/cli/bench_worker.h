@@ -35,7 +35,8 @@ class BenchWorker {
               unsigned queue, BenchSignals& signals);
 
   /// The thread's work: one round of requests that do not count, then a report, then, once told to
-  /// begin, as many as there is time for, then a report. Does not throw.
+  /// begin, as many as there is time for, then a report. Once the signals say that requests in
+  /// flight are abandoned, it waits for none. Does not throw.
   void run() noexcept;
 
   /// Requests that have ended so far. From any thread.
@@ -46,6 +47,10 @@ class BenchWorker {
   const LatencyHistogram& writes() const noexcept { return writes_; }
   Clock::time_point end() const noexcept { return end_; }
   const std::optional<Failure>& failure() const noexcept { return failure_; }
+
+  /// Requests that were abandoned; after run() has ended. Their memory is the queue's as long as
+  /// that lives, which is as long as the worker does.
+  unsigned unfinished() const noexcept { return in_flight_; }
 
  private:
   void warm_up() noexcept;

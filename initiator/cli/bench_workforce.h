@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "initiator/cli/bench_progress.h"
 #include "initiator/cli/bench_result.h"
 #include "initiator/cli/bench_signals.h"
 #include "initiator/cli/bench_worker.h"
@@ -15,6 +16,8 @@ namespace rdmablk::cli {
 /// The workers of a benchmark and their threads.
 class BenchWorkforce {
  public:
+  static constexpr std::chrono::milliseconds kGrace{1500};
+
   /// Makes a queue and buffers for each worker. Throws Error.
   /// @param image outlives the workforce, as do the options.
   BenchWorkforce(initiator::Image& image, const BenchOptions& options, const BenchRange& range);
@@ -24,12 +27,14 @@ class BenchWorkforce {
   BenchWorkforce& operator=(const BenchWorkforce&) = delete;
 
   /// Runs the workers until the time is over, a request fails, or SIGINT or SIGTERM comes; a second
-  /// one ends the process. Once. Throws Error when a request failed.
+  /// one ends the process. Requests that do not come back within kGrace of that are abandoned.
+  /// Once. Throws Error when a request failed.
   BenchResult run();
 
  private:
   using Clock = BenchWorker::Clock;
 
+  void finish_round(Clock::time_point end, BenchProgress* progress);
   bool wait_for_reports(Clock::time_point until);
   void interrupt() noexcept;
   std::uint64_t operations() const noexcept;

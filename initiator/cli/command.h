@@ -1,6 +1,11 @@
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
+
+#include "initiator/cli/time_limit.h"
+#include "initiator/credentials.h"
 
 namespace CLI {
 class App;
@@ -31,8 +36,19 @@ class Command {
 
   void add_json_option();
 
+  /// For commands that ask a target and are through: how long all of it may take.
+  void add_timeout_option();
+  /// Throws UsageError.
+  std::chrono::milliseconds timeout() const { return read_timeout(timeout_); }
+
   /// For commands that use the initiator library, which logs.
   void add_log_level_option();
+
+  /// For commands that talk to a target: who this is.
+  void add_credential_options();
+
+  /// What those say. Throws UsageError or Error.
+  std::optional<initiator::Credentials> credentials() const;
 
   bool wants_json() const noexcept { return json_; }
   void start_log() const;
@@ -40,7 +56,10 @@ class Command {
  private:
   CLI::App* arguments_;  // owned by the parent
   bool json_ = false;
+  std::string timeout_ = "5";
   std::string log_level_ = "warning";
+  std::string client_;
+  std::string key_file_;
 };
 
 }  // namespace rdmablk::cli

@@ -10,8 +10,10 @@
 #include "initiator/cli/bench_command.h"
 #include "initiator/cli/devices_command.h"
 #include "initiator/cli/info_command.h"
+#include "initiator/cli/keygen_command.h"
 #include "initiator/cli/list_command.h"
 #include "initiator/cli/mount_command.h"
+#include "initiator/cli/timeouts_command.h"
 #include "initiator/cli/unmount_command.h"
 
 namespace rdmablk::cli {
@@ -23,6 +25,7 @@ constexpr const char* kFooter =
     "  rdmablk list storage1\n"
     "  rdmablk bench rdmablk://storage1/scratch --rw randread --bs 4k --depth 32\n"
     "  rdmablk mount rdmablk://storage1/scratch /mnt/scratch\n"
+    "  rdmablk timeouts /mnt/scratch\n"
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage. `rdmablk COMMAND --help` says more.";
 
@@ -66,10 +69,11 @@ int run_command_line(int argc, char** argv) {
   program.require_subcommand(1);
   program.option_defaults()->take_last();
   program.footer(kFooter);
-  const std::array<std::unique_ptr<Command>, 6> commands{
-      std::make_unique<DevicesCommand>(program), std::make_unique<ListCommand>(program),
-      std::make_unique<InfoCommand>(program),    std::make_unique<BenchCommand>(program),
-      std::make_unique<MountCommand>(program),   std::make_unique<UnmountCommand>(program)};
+  const std::array<std::unique_ptr<Command>, 8> commands{
+      std::make_unique<DevicesCommand>(program),  std::make_unique<ListCommand>(program),
+      std::make_unique<InfoCommand>(program),     std::make_unique<BenchCommand>(program),
+      std::make_unique<MountCommand>(program),    std::make_unique<UnmountCommand>(program),
+      std::make_unique<TimeoutsCommand>(program), std::make_unique<KeygenCommand>(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& success) {  // help or version was asked for

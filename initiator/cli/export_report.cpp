@@ -21,8 +21,15 @@ const char* kind_name(protocol::ExportKind kind) {
   return "unknown";
 }
 
-const char* access_name(bool read_only) {
-  return read_only ? "read-only" : "read-write";
+const char* access_name(const protocol::ExportInfo& info) {
+  if (info.read_only) return "read-only";
+  return info.is_shared ? "read-write, shared" : "read-write";
+}
+
+/// Who may write, for people.
+const char* writers(const protocol::ExportInfo& info) {
+  if (info.read_only) return "none: read-only";
+  return info.is_shared ? "any number at a time: shared" : "one at a time";
 }
 
 bool has_file(const protocol::ExportInfo& info) {
@@ -44,6 +51,7 @@ void add_properties(Json& json, const protocol::ExportInfo& info) {
   json["direct"] = info.is_direct;
   json["needs_flush"] = info.needs_flush;
   json["can_discard"] = info.can_discard;
+  json["shared"] = info.is_shared;
   json["uuid"] = format_uuid(info.uuid);
 }
 
@@ -71,7 +79,7 @@ std::string export_list_text(std::span<const protocol::ExportInfo> exports) {
   TextTable table({"NAME", "TYPE", "SIZE", "ACCESS", "UUID"});
   table.align_right(2);
   for (const auto& info : exports) {
-    table.add({info.name, kind_name(info.kind), format_size(info.size), access_name(info.read_only),
+    table.add({info.name, kind_name(info.kind), format_size(info.size), access_name(info),
                format_uuid(info.uuid)});
   }
   return table.text();
@@ -105,7 +113,9 @@ std::string export_details_text(const ExportDetails& details) {
   }
   line("size", both_sizes(reply.info.size));
   line("block size", fmt::format("{} bytes", reply.info.block_size));
-  line("access", access_name(reply.info.read_only));
+  line("access", access_name(reply.info));
+  line("writers", writers(reply.info));
+  if (reply.lease != 0) line("lease", std::to_string(reply.lease));
   line("uuid", format_uuid(reply.info.uuid));
   line("generation", hex(reply.generation));
   if (table.count > 0) {
@@ -123,6 +133,7 @@ Json export_details_json(const ExportDetails& details) {
   add_properties(document, reply.info);
   document["file"] = reply.origin.empty() ? Json() : Json(reply.origin);
   document["generation"] = hex(reply.generation);
+  document["lease"] = reply.lease == 0 ? Json() : Json(reply.lease);
   document["chunks"] = reply.table.count;
   document["chunk_size_bytes"] = reply.table.chunk_size;
   return document;

@@ -32,8 +32,9 @@ constexpr const char* kFooter =
 
 /// An export, attached for reading while this lives.
 struct Attached {
-  explicit Attached(const Uri& uri)
-      : session(initiator::Session::connect(uri.target)),
+  Attached(const Uri& uri, const initiator::SessionOptions& session_options)
+      : limit(session_options.timeout, fmt::format("look at {}", uri.text())),
+        session(initiator::Session::connect(uri.target, session_options)),
         image(session->attach(uri.export_name, options())) {}
 
   /// No more than one request at a time, without data: it costs next to nothing of the target's
@@ -47,13 +48,14 @@ struct Attached {
     return options;
   }
 
+  TimeLimit limit;  // until all the rest is gone
   std::unique_ptr<initiator::Session> session;
   std::unique_ptr<initiator::RemoteImage> image;
 };
 
 /// Attaches the export for reading, looks, and detaches it.
-ExportDetails look_at(const Uri& uri) {
-  return {uri, Attached(uri).image->attachment()};
+ExportDetails look_at(const Uri& uri, const initiator::SessionOptions& session_options) {
+  return {uri, Attached(uri, session_options).image->attachment()};
 }
 
 std::uint64_t read_size(const char* option, const std::string& text) {
@@ -94,8 +96,9 @@ const std::string& only(const std::vector<std::string>& asked) {
                   asked.size()));
 }
 
-ExportMap read_map(const Uri& uri, const MapRange& range) {
-  const Attached attached(uri);
+ExportMap read_map(const Uri& uri, const MapRange& range,
+                   const initiator::SessionOptions& session_options) {
+  const Attached attached(uri, session_options);
   const std::uint64_t length = range.within(uri, attached.image->info().size);
   MapReader reader(*attached.image);
   const SessionWatch watch(*attached.session);
@@ -116,10 +119,12 @@ InfoCommand::InfoCommand(CLI::App& parent)
           ->allow_extra_args(false)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);  // so as to refuse a second one
   add_map_options();
+  add_timeout_option();
   add_json_option();
   auto* map = arguments().get_option("--map");
   size->excludes(map)->excludes(can);
   can->excludes(map);
+  add_credential_options();
   add_log_level_option();
   arguments().footer(fmt::format(kFooter, Capability::help()));
 }
@@ -144,14 +149,14 @@ int InfoCommand::run() {
   if (map_) {
     print_map(uri);
   } else {
-    print_details(look_at(uri));
+    print_details(look_at(uri, tool_options(timeout(), credentials())));
   }
   return kExitDone;
 }
 
 int InfoCommand::answer(const Uri& uri, const std::string& what) const {
   const Capability wanted(what);
-  const bool can = wanted.is_of(look_at(uri).reply.info);
+  const bool can = wanted.is_of(look_at(uri, tool_options(timeout(), credentials())).reply.info);
   if (wants_json()) print_json(export_answer_json(uri, what, can));
   return can ? kExitDone : kExitNo;
 }
@@ -159,7 +164,7 @@ int InfoCommand::answer(const Uri& uri, const std::string& what) const {
 void InfoCommand::print_map(const Uri& uri) const {
   MapRange range{read_size("--offset", offset_), {}};
   if (!length_.empty()) range.length = read_size("--length", length_);
-  const ExportMap map = read_map(uri, range);
+  const ExportMap map = read_map(uri, range, tool_options(timeout(), credentials()));
   if (wants_json()) {
     print_json(export_map_json(map));
   } else {

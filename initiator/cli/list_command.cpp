@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <vector>
 
 #include "common/error.h"
 #include "initiator/cli/export_report.h"
+#include "initiator/cli/session_watch.h"
+#include "initiator/cli/time_limit.h"
 #include "initiator/session.h"
 
 namespace rdmablk::cli {
@@ -16,7 +19,9 @@ ListCommand::ListCommand(CLI::App& parent)
       .add_option("TARGET", target_, "HOST[:PORT] of the target; an IPv6 address in brackets")
       ->type_name("")
       ->required();
+  add_timeout_option();
   add_json_option();
+  add_credential_options();
   add_log_level_option();
   arguments().footer(
       "Examples:\n"
@@ -26,8 +31,13 @@ ListCommand::ListCommand(CLI::App& parent)
 
 int ListCommand::run() {
   const HostPort target = parse_host_port(target_);
+  const auto time = timeout();
   start_log();
-  const auto exports = initiator::Session::connect(target)->list();
+  std::vector<protocol::ExportInfo> exports;
+  {
+    const TimeLimit limit(time, fmt::format("list the exports of {}", target.text()));
+    exports = initiator::Session::connect(target, tool_options(time, credentials()))->list();
+  }
   if (wants_json()) {
     print_json(export_list_json(target, exports));
   } else {

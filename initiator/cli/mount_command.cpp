@@ -20,7 +20,8 @@ constexpr const char* kProgram = "rdmablk-fuse";
 
 constexpr const char* kFooter =
     "Options: whatever `rdmablk-fuse --help` lists; -o takes them as mount(8) does, separated by\n"
-    "commas: ro, allow_other, uid=N, gid=N, mode=OCTAL, fsname=NAME.\n"
+    "commas: ro, allow_other, uid=N, gid=N, mode=OCTAL, fsname=NAME, reconnect_delay=SECONDS,\n"
+    "fail_fast=SECONDS, give_up=SECONDS, take_over.\n"
     "\n"
     "The mount point is a file, which becomes the image, or an empty directory, which then holds "
     "one\n"

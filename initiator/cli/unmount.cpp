@@ -20,18 +20,18 @@ namespace rdmablk::cli {
 namespace {
 
 /// The path with its directory resolved but not its last part: resolving that could ask the mount.
-std::filesystem::path resolve_directory(const std::string& path) {
+std::filesystem::path resolve_directory(const std::string& path, const std::string& doing) {
   std::filesystem::path plain = std::filesystem::path(path).lexically_normal();
   if (!plain.has_filename()) plain = plain.parent_path();  // "/mnt/disk/"
   const auto directory = plain.has_parent_path() ? plain.parent_path() : ".";
   std::error_code error;
   const auto resolved = std::filesystem::canonical(directory, error);
-  if (error) throw SystemError(fmt::format("unmount '{}'", path), error.value());
+  if (error) throw SystemError(fmt::format("{} '{}'", doing, path), error.value());
   return (resolved / plain.filename()).lexically_normal();
 }
 
-std::optional<MountEntry> find_mount(const std::string& path) {
-  const auto direct = resolve_directory(path);
+std::optional<MountEntry> find_mount(const std::string& path, const std::string& doing) {
+  const auto direct = resolve_directory(path, doing);
   if (auto mount = mounted_at(direct.string())) return mount;
   std::error_code error;
   const auto followed = std::filesystem::canonical(direct, error);
@@ -118,11 +118,12 @@ void unmount_by_helper(const MountEntry& mount, bool lazy) {
 
 }  // namespace
 
-MountEntry find_rdmablk_mount(const std::string& path) {
-  auto mount = find_mount(path);
-  if (!mount) throw Error(fmt::format("cannot unmount '{}': nothing is mounted there", path));
+MountEntry find_rdmablk_mount(const std::string& path, const std::string& doing) {
+  auto mount = find_mount(path, doing);
+  if (!mount) throw Error(fmt::format("cannot {} '{}': nothing is mounted there", doing, path));
   if (!is_ours(*mount)) {
-    fail(*mount, fmt::format("it is no mount of rdmablk, but of type {}", mount->type));
+    throw Error(fmt::format("cannot {} '{}': it is no mount of rdmablk, but of type {}", doing,
+                            mount->path, mount->type));
   }
   return std::move(*mount);
 }

@@ -9,7 +9,8 @@ namespace rdmablk::cli {
 /// Finds the mount of rdmablk-fuse that a user names. Neither a dead mount nor one that hangs is in
 /// its way. Throws Error when there is none at that path.
 /// @param path absolute or relative; may be a symbolic link.
-MountEntry find_rdmablk_mount(const std::string& path);
+/// @param doing what is wanted of it, for the message: "unmount".
+MountEntry find_rdmablk_mount(const std::string& path, const std::string& doing);
 
 /// Takes a mount away (umount2(2)); with fusermount3(1) for users who may not. Throws Error, which
 /// for a mount in use says how to find who uses it.

@@ -47,7 +47,7 @@ UnmountCommand::UnmountCommand(CLI::App& parent) : Command(parent, "unmount", "t
 }
 
 int UnmountCommand::run() {
-  const MountEntry mount = find_rdmablk_mount(mount_point_);
+  const MountEntry mount = find_rdmablk_mount(mount_point_, "unmount");
   const auto daemon = MountDaemon::find(mount.device);
   unmount(mount, lazy_);
   if (daemon && !lazy_) wait_for_end(*daemon, mount.path);

@@ -1,12 +1,14 @@
 #!/bin/bash
-# Process 1 of the guest that scripts/vm starts: makes a root to write in, the network and the RDMA
-# device, runs the command, reports its exit status, and switches the guest off.
+# Process 1 of a guest that scripts/vm starts: makes a root to write in, the network and the RDMA
+# device, runs the command, reports its exit status, and switches the guest off. On host 2 of two it
+# runs what host 1 orders instead.
 #
 # It runs twice: first on the host's read-only root, then (argument `inside`) on the new one.
 set -euo pipefail
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
-readonly share_point=/run/rdmablk-vm # where the job's directory is, on the new root
+readonly share_point=/run/rdmablk-vm # where the host's directory of the job is, on the new root
+readonly orders_network=192.168.78
 
 # The host's files lie under an overlay in memory, which becomes the root.
 enter_overlay() {
@@ -24,6 +26,15 @@ enter_overlay() {
   exec chroot . /bin/bash "$share_point/init" inside
 }
 
+# In QEMU vm_qemu_init.sh has made the root.
+prepare_overlay() {
+  cd /
+  mount_kernel_file_systems
+  mkdir run/lock ".$share_point"
+  mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000 job "$share_point"
+  exec /bin/bash "$share_point/init" inside
+}
+
 mount_kernel_file_systems() {
   mount -t proc proc proc
   mount -t devtmpfs -o mode=755 dev dev
@@ -37,19 +48,40 @@ mount_kernel_file_systems() {
 
 # What is left of the old root goes; device nodes get the links that udev would make.
 finish_root() {
-  umount -l /run/host
+  if [[ $kernel == uml ]]; then umount -l /run/host; else load_modules; fi
   ln -sfT /proc/self/fd /dev/fd
   ln -sfT /proc/self/mounts /etc/mtab
   chmod 666 /dev/fuse /dev/infiniband/* 2>/dev/null || true
-  mount --bind "$share_point/cpuinfo" /proc/cpuinfo # perftest looks for a frequency
+  [[ $kernel != uml ]] || mount --bind "$share_point/cpuinfo" /proc/cpuinfo # perftest looks for a frequency
   if [[ -n $share ]]; then
-    mount -t hostfs -o "$share" hostfs "$share"
+    mount_share
   fi
 }
 
-# Both ends of a cable. There is nobody to clash with, so an address is good at once.
+mount_share() {
+  if [[ $kernel == uml ]]; then
+    mount -t hostfs -o "$share" hostfs "$share"
+  else
+    mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000 share "$share"
+  fi
+}
+
+# The host's modules are of another kernel.
+load_modules() {
+  mkdir --parents /lib/modules
+  mount --bind "$kernel_directory/lib/modules" /lib/modules
+  modprobe --all virtio_console veth rdma_rxe rdma_ucm ib_uverbs fuse loop ext4 sch_netem
+}
+
+# There is nobody to clash with, so an address is good at once.
 make_network() {
   echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad
+  if ((hosts == 1)); then join_own_ends; else join_hosts; fi
+  rdma link add "${device}0" type "$device" netdev v0
+}
+
+# Both ends of a cable in one host.
+join_own_ends() {
   ip -batch - <<END
 link set lo up
 link add v0 mtu 9000 type veth peer name v1 mtu 9000
@@ -58,43 +90,103 @@ address add $peer_address/24 dev v1
 link set v0 up
 link set v1 up
 END
-  rdma link add "${device}0" type "$device" netdev v0
+}
+
+# The ends of two cables to the other host. The network card vec0 cannot come up again once it was
+# down, so the test's interface, v0, is behind a bridge. The interface orders carries orders.
+join_hosts() {
+  echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore # or the bridge answers for v0, where no RDMA is
+  ip -batch - <<END
+link set lo up
+link add v0 mtu 9000 type veth peer name port mtu 9000
+link add bridge type bridge
+link set vec0 master bridge
+link set port master bridge
+address add $address/24 dev v0
+link set vec0 up
+link set port up
+link set bridge up
+link set v0 up
+link set vec1 name orders
+address add $orders_network.$host/24 dev orders
+link set orders up
+END
+  printf '#!/bin/sh\nexec perl %s/vm_peer run %s "$@"\n' "$share_point" "$orders_network.$((3 - host))" >"$share_point/peer"
+  chmod +x "$share_point/peer"
+}
+
+# enter_environment COMMAND...: as the caller of scripts/vm would run it; does not return.
+enter_environment() {
+  local -a environment
+  mapfile -d '' -t environment <"$share_point/environment"
+  ulimit -l unlimited
+  cd "$directory"
+  exec env -i "${environment[@]}" setsid --wait bash -c 'exec "$@"' bash "$@"
+}
+
+serve_peer() { enter_environment perl "$share_point/vm_peer" serve "$orders_network.$host"; }
+
+# What host 2 does until it is switched off with host 1.
+serve_until_end() {
+  # Host 1 switches itself off when the time is over; tell before that.
+  list_processes_after $((timeout - 1)) &
+  (serve_peer >/dev/console 2>&1)
+  give_up
 }
 
 # Runs the command with its own session. Its output takes a pipe, as it does on the host, and goes
 # to the host by serial lines.
 run_command() {
-  local -a command environment writers
+  local -a command writers
+  local out=/dev/ttyS0 err=/dev/ttyS1
   mapfile -d '' -t command <"$share_point/command"
-  mapfile -d '' -t environment <"$share_point/environment"
-  stty -F /dev/ttyS0 raw
-  stty -F /dev/ttyS1 raw
+  if [[ $kernel == uml ]]; then
+    stty -F "$out" raw
+    stty -F "$err" raw
+  else
+    out=$(await_port out) err=$(await_port err)
+  fi
   mkfifo /run/stdout /run/stderr
-  cat /run/stdout >/dev/ttyS0 &
+  cat /run/stdout >"$out" &
   writers=($!)
-  cat /run/stderr >/dev/ttyS1 &
+  cat /run/stderr >"$err" &
   writers+=($!)
   watch "${writers[@]}" &
   status=0
-  (
-    ulimit -l unlimited
-    cd "$directory"
-    exec env -i "${environment[@]}" setsid --wait bash -c 'exec "$@"' bash "${command[@]}"
-  ) </dev/null >/run/stdout 2>/run/stderr || status=$?
+  (enter_environment "${command[@]}") </dev/null >/run/stdout 2>/run/stderr || status=$?
   kill_leftovers "${writers[@]}"
   wait "${writers[@]}"
+}
+
+# await_port NAME: prints the path of a port to the host, once the driver has made it.
+await_port() {
+  local name_file
+  until name_file=$(grep --line-regexp --files-with-matches "$1" /sys/class/virtio-ports/*/name 2>/dev/null); do
+    sleep 0.05
+  done
+  name_file=${name_file%/name}
+  echo "/dev/${name_file##*/}"
 }
 
 # When the time is over, says on the console what hangs.
 watch() {
   sleep "$timeout"
   : >"$share_point/timed-out"
+  list_processes
+  switch_off
+}
+
+list_processes_after() {
+  sleep "$1"
+  list_processes
+}
+
+list_processes() {
   {
     echo "The command did not end within $timeout seconds. Processes:"
     ps -L -N -p 2 --ppid 2 -o pid,tid,ppid,stat,wchan:24,args # without the kernel's threads
   } >/dev/console
   echo w >/proc/sysrq-trigger
-  switch_off
 }
 
 # kill_leftovers PID...: kills every process but this one, the given ones and the kernel's threads.
@@ -121,14 +213,20 @@ give_up() {
 
 trap give_up EXIT
 if [[ ${1:-} != inside ]]; then
+  [[ $0 != /rdmablk-vm-init ]] || prepare_overlay
   enter_overlay
 fi
 # Assigned by the settings:
-declare device address peer_address timeout share directory
+declare kernel kernel_directory device hosts host address peer_address timeout share directory
 # shellcheck source=/dev/null
 source "$share_point/settings"
 finish_root
 make_network
+if ((hosts > 1)); then
+  if ((host > 1)); then serve_until_end; fi
+  (serve_peer >/dev/console 2>&1) &
+  perl "$share_point/vm_peer" await "$orders_network.$((3 - host))" >/dev/console 2>&1
+fi
 run_command
 echo "$status" >"$share_point/status"
 switch_off

@@ -58,3 +58,16 @@ foreach(backing direct buffered resident)
   rdmablk_add_fault_test(vm_log_writes/${backing} SCRIPT vm_log_writes DEVICES rxe
     ENVIRONMENT RDMABLK_TEST_BACKING=${backing})
 endforeach()
+
+# Histories that must be explained, through faults of the device, of processes and of the target. On the
+# kernel's devices only processes are killed and stopped.
+foreach(backing memory direct buffered resident)
+  rdmablk_add_fault_test(remote_checker/${backing} SCRIPT remote_checker
+    ENVIRONMENT RDMABLK_TEST_BACKING=${backing} FAULTS=100)
+  rdmablk_add_fault_test(remote_checker_often/${backing} SCRIPT remote_checker LABELS long TIMEOUT 7200
+    ENVIRONMENT RDMABLK_TEST_BACKING=${backing} FAULTS=10000)
+endforeach()
+foreach(backing memory direct)
+  rdmablk_add_fault_test(remote_checker/${backing} SCRIPT remote_checker DEVICES rxe TIMEOUT 180
+    ENVIRONMENT RDMABLK_TEST_BACKING=${backing} FAULTS=6)
+endforeach()

@@ -7,6 +7,9 @@
 #   RDMABLK_TEST_BACKING  what stands behind export_spec's exports: memory (the default); a file, direct or
 #                         buffered; resident, a file that is loaded into memory
 #   RDMABLK_TEST_RUNNER   a command that our programs, and nothing else, are run by: scripts/soft-device
+#   RDMABLK_VM_PEER       in a guest with another host beside it (scripts/vm --hosts 2): the target and its
+#                         files are there. Its process number is that of a stand-in here, which passes its
+#                         output and its exit status on, and signals to it
 # shellcheck shell=bash
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -18,6 +21,25 @@ target_pid=
 target_log=
 target=          # HOST:PORT of the running target
 rdmablk=$RDMABLK_BIN/rdmablk
+kill_signal=KILL # what makes the target die of SIGKILL
+
+# at_target COMMAND...: runs a command on the target's host.
+at_target() {
+  if [[ -n ${RDMABLK_VM_PEER:-} ]]; then "$RDMABLK_VM_PEER" "$@"; else "$@"; fi
+}
+
+# put_target_on_peer: the target runs on the other host from here on; all else stays here.
+put_target_on_peer() {
+  address=$RDMABLK_VM_PEER_ADDRESS
+  kill_signal=QUIT
+  at_target mkdir --parents "$scratch"
+  mkdir "$scratch/bin"
+  ln -s "$RDMABLK_BIN"/* "$scratch/bin"
+  rm "$scratch/bin/rdmablk-target"
+  printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$RDMABLK_VM_PEER" "$RDMABLK_BIN/rdmablk-target" >"$scratch/bin/rdmablk-target"
+  chmod +x "$scratch/bin/rdmablk-target"
+  RDMABLK_BIN=$scratch/bin
+}
 
 # wrap_programs: RDMABLK_BIN names, from here on, programs that are run by the runner.
 wrap_programs() {
@@ -36,18 +58,19 @@ wrap_programs() {
 start_remote() {
   start
   [[ -z ${RDMABLK_TEST_RUNNER:-} ]] || wrap_programs
+  [[ -z ${RDMABLK_VM_PEER:-} ]] || put_target_on_peer
   [[ $backing == memory ]] || make_disks
 }
 
 # make_disks: $disks, on a real file system: one with a disk below it, which takes direct I/O as such.
 make_disks() {
   disks=$scratch/disks
-  mkdir "$disks"
-  [[ $(stat --file-system --format %T "$disks") == @(tmpfs|overlayfs|UNKNOWN*) ]] || return 0
+  at_target mkdir "$disks"
+  [[ $(at_target stat --file-system --format %T "$disks") == @(tmpfs|overlayfs|UNKNOWN*) ]] || return 0
   [[ -c /dev/loop-control ]] || skip "there is no real file system to work on, nor a loop device to make one"
-  truncate --size=1G "$scratch/disks.img"
-  mkfs.ext4 -q "$scratch/disks.img"
-  mount -o loop "$scratch/disks.img" "$disks"
+  at_target truncate --size=1G "$scratch/disks.img"
+  at_target mkfs.ext4 -q "$scratch/disks.img"
+  at_target mount -o loop "$scratch/disks.img" "$disks"
 }
 
 # export_spec NAME SIZE: an export as RDMABLK_TEST_BACKING asks for.
@@ -64,13 +87,15 @@ export_spec() {
 # backing_file NAME: the file behind an export that is not memory.
 backing_file() { echo "$disks/$1.img"; }
 
-# start_target ARGUMENT...: returns when it listens, on a free port. Words in the array `run_with`
-# stand in front of the command.
+# start_target ARGUMENT...: returns when it listens, on a free port, with --insecure unless there is an
+# --auth. Words in the array `run_with` stand in front of the command.
 start_target() {
+  local -a insecure=(--insecure)
+  [[ " $* " != *" --auth "* ]] || insecure=()
   target_log=$scratch/target.log
   : >"$target_log"
-  "${run_with[@]}" "$RDMABLK_BIN/rdmablk-target" --insecure --listen "$address:0" --state-dir "$scratch/state" \
-    "$@" 2>"$target_log" &
+  "${run_with[@]}" "$RDMABLK_BIN/rdmablk-target" "${insecure[@]}" --listen "$address:0" \
+    --state-dir "$scratch/state" "$@" 2>"$target_log" &
   target_pid=$!
   test_pids+=("$target_pid")
   wait_until "the target listens" target_listens_or_ended
@@ -92,7 +117,7 @@ stop_target() {
 
 # kill_target: as if its machine had lost power, but for the connections, which its kernel ends.
 kill_target() {
-  kill -KILL "$target_pid"
+  kill -"$kill_signal" "$target_pid"
   wait "$target_pid" 2>/dev/null || true
 }
 

@@ -37,14 +37,6 @@ wait "$load" || status=$?
 answers_with_errors
 unmount_export "$image"
 
-# A terminal that goes away is a request to end, too, and lets the target say goodbye.
-start_target --export "$(export_spec disk 16M)"
-kill -HUP "$target_pid"
-status=0
-wait "$target_pid" || status=$?
-expect_equal "exit status after SIGHUP" 0 "$status"
-expect_match "its last line" "ended: sessions=0" "$(tail -n 1 "$target_log")"
-
 # Stopped in an orderly way: the mount is told, and answers with errors as well.
 start_target --export "$(export_spec disk 16M)"
 mount_export disk "$image"

@@ -56,10 +56,12 @@ void FaultPlan::apply(std::string_view line) {
     fail(words);
   } else if (words[0] == "delay" && count == 3) {
     delays_[operation_of(words[1])] = std::chrono::milliseconds(number_of(words[2]));
+  } else if (words[0] == "jitter" && count == 3) {
+    jitters_[operation_of(words[1])] = std::chrono::milliseconds(number_of(words[2]));
   } else if (words[0] == "short" && (count == 3 || count == 4) && words[1] == "write") {
     short_writes_ = {.left = count == 4 ? number_of(words[3]) : 1, .value = number_of(words[2])};
   } else {
-    reject(line, "fault: fail, short, delay or clear, and what belongs to it");
+    reject(line, "fault: fail, short, delay, jitter or clear, and what belongs to it");
   }
 }
 
@@ -81,12 +83,17 @@ void FaultPlan::clear() {
   failing_.clear();
   short_writes_ = {};
   delays_.clear();
+  jitters_.clear();
 }
 
 Verdict FaultPlan::judge(Operation operation, std::uint64_t offset, std::uint64_t length) {
   const std::scoped_lock lock(mutex_);
   Verdict verdict;
   if (const auto it = delays_.find(operation); it != delays_.end()) verdict.delay = it->second;
+  if (const auto it = jitters_.find(operation); it != jitters_.end()) {
+    verdict.delay +=
+        std::chrono::milliseconds(random_() % (static_cast<std::uint64_t>(it->second.count()) + 1));
+  }
   if (Countdown& failing = failing_[operation]; failing.left > 0) {
     --failing.left;
     verdict.error = static_cast<int>(failing.value);

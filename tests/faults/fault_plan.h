@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,9 +27,11 @@ class FaultPlan {
   /// Takes one line:
   ///   fail read|write EIO|ENOSPC OFFSET LENGTH   requests that touch the range fail
   ///   fail fsync EIO|ENOSPC [COUNT]              the next COUNT (1) flushes fail
-  ///   short write BYTES [COUNT]                  the next COUNT (1) longer ones do BYTES (no
-  ///   O_DIRECT) delay read|write|fsync MILLISECONDS        each takes so much longer clear nothing
-  ///   of all that any more
+  ///   short write BYTES [COUNT]                  the next COUNT (1) longer ones do BYTES, without
+  ///                                              O_DIRECT
+  ///   delay read|write|fsync MILLISECONDS        each takes so much longer
+  ///   jitter read|write|fsync MILLISECONDS       each takes longer by up to so much, at random
+  ///   clear                                      nothing of all that any more
   /// Numbers may have K, M or G behind them. Throws UsageError for anything else.
   void apply(std::string_view line);
 
@@ -55,6 +58,8 @@ class FaultPlan {
   std::map<Operation, Countdown> failing_;
   Countdown short_writes_;
   std::map<Operation, std::chrono::milliseconds> delays_;
+  std::map<Operation, std::chrono::milliseconds> jitters_;
+  std::minstd_rand random_;
 };
 
 }  // namespace rdmablk::testing

@@ -188,8 +188,165 @@ test_parallel() {
   expect_nothing_left
 }
 
+# Each host has its own number, address, processes and changes to the files; both have the directory.
+test_two_hosts() {
+  cd "$TMPDIR"
+  run --hosts 2 bash -c '
+    peer=$RDMABLK_VM_PEER
+    echo "here $RDMABLK_TEST_ADDRESS $RDMABLK_VM_PEER_ADDRESS $PWD"
+    "$peer" bash -c "echo there \$RDMABLK_TEST_ADDRESS \$RDMABLK_VM_PEER_ADDRESS \$PWD"
+    "$peer" touch /tmp/mark && [[ ! -e /tmp/mark ]] && "$peer" test -e /tmp/mark || echo "files are shared"
+    exit 42'
+  expect_equal status 42 "$status"
+  expect_equal stdout "here 192.168.77.1 192.168.77.2 $TMPDIR"$'\n'"there 192.168.77.2 192.168.77.1 $TMPDIR" "$out"
+  expect_equal stderr '' "$err"
+  expect_nothing_left
+}
+
+# What comes back of a command on the other host.
+test_peer_command() {
+  run --hosts 2 bash -c '
+    peer=$RDMABLK_VM_PEER status=0
+    "$peer" bash -c "echo out; echo err >&2; exit 3" || status=$?
+    echo "status $status"
+    "$peer" no-such-program || status=$?
+    echo "status $status"
+    "$peer" bash -c "kill -9 \$\$" || status=$?
+    echo "status $status"
+    "$peer" seq 1 200000 | cksum
+    "$peer" bash -c "sleep 1000 >/dev/null 2>&1 & echo \$!" | grep -q . && "$peer" pgrep --count --full "^sleep 1000"'
+  expect_equal status 0 "$status"
+  expect_equal stdout "out"$'\n'"status 3"$'\n'"status 127"$'\n'"status 137"$'\n'"$(seq 1 200000 | cksum)"$'\n'1 "$out"
+  expect_match stderr "err.*no-such-program" "$err"
+  expect_nothing_left
+}
+
+# Signals reach a command on the other host, whose end is that of its stand-in here.
+test_peer_signals() {
+  run --hosts 2 bash -c '
+    peer=$RDMABLK_VM_PEER
+    gone() { until ! "$peer" pgrep --full "^sleep 1000" >/dev/null; do sleep 0.05; done; }
+    for signal in TERM INT QUIT KILL; do
+      mkfifo "/tmp/$signal"
+      "$peer" bash -c "trap \"exit 7\" TERM; trap \"exit 8\" INT; echo ready; sleep 1000 & wait" >"/tmp/$signal" &
+      read -r <"/tmp/$signal"
+      # A user-mode kernel may panic when a process is killed that just starts a program.
+      until "$peer" pgrep --full "^sleep 1000" >/dev/null; do sleep 0.05; done
+      status=0
+      kill "-$signal" $!
+      wait $! || status=$?
+      echo "$signal $status"
+      [[ $signal == KILL ]] || "$peer" pkill --full "^sleep 1000" || true
+      gone
+    done' 2>/dev/null
+  expect_equal status 0 "$status"
+  expect_equal stdout "TERM 7"$'\n'"INT 8"$'\n'"QUIT 137"$'\n'"KILL 137" "$out"
+}
+
+# Orders arrive while the cable is pulled; and it can be plugged in again.
+test_cable() {
+  run --hosts 2 bash -c '
+    peer=$RDMABLK_VM_PEER
+    # Nobody listens there, and the other host says so.
+    answers() { [[ $(timeout 2 bash -c "</dev/tcp/$RDMABLK_VM_PEER_ADDRESS/9" 2>&1) == *refused* ]]; }
+    answers && echo good
+    "$peer" ip link set v0 down
+    answers || echo down
+    "$peer" ip link set v0 up
+    answers && echo up'
+  expect_equal stdout "good"$'\n'"down"$'\n'"up" "$out"
+}
+
+test_two_hosts_hang() {
+  run --hosts 2 --timeout 4 --console "$TMPDIR/console" bash -c '"$RDMABLK_VM_PEER" sleep 1234'
+  expect_equal status 124 "$status"
+  expect_match message "did not end within 4 seconds" "$err"
+  expect_match "processes of host 1" "vm_peer run" "$(<"$TMPDIR/console")"
+  expect_match "processes of host 2" "sleep 1234" "$(<"$TMPDIR/console.host2")"
+  rm "$TMPDIR/console" "$TMPDIR/console.host2"
+  expect_nothing_left
+}
+
+test_peer_panic() {
+  run --hosts 2 bash -c '"$RDMABLK_VM_PEER" bash -c "echo c >/proc/sysrq-trigger"; sleep 1000'
+  expect_equal status 125 "$status"
+  expect_match message "host 2 died.*Kernel panic" "$err"
+  rm "$TMPDIR"/rdmablk-vm-console.*
+  expect_nothing_left
+}
+
+# Killed at any moment, early ones too.
+test_two_hosts_killed() {
+  local number
+  vm+=(--hosts 2)
+  interrupt_with TERM
+  expect_equal status 143 "$status"
+  expect_nothing_left
+  interrupt_with KILL
+  expect_equal status 137 "$status"
+  wait_until "the end of the guests" guest_is_gone
+  rm -r "$TMPDIR"/rdmablk-vm.*
+  for number in 1 2 3 4; do
+    "${vm[@]}" sleep 1000 2>/dev/null &
+    sleep "0.$((number * 2))"
+    kill -TERM "$!"
+    wait "$!" || true
+    expect_nothing_left
+  done
+}
+
+# Debian's kernel in QEMU: the command's output, status, environment and share, and two processors.
+test_qemu() {
+  mkdir "$TMPDIR/share"
+  run --timeout 300 --kernel qemu --share "$TMPDIR/share" bash -c '
+    echo "$RDMABLK_TEST_DEVICE $RDMABLK_TEST_ADDRESS $RDMABLK_IN_VM $(nproc)"
+    echo "to stderr" >&2
+    seq 1 100000 | tee "$0/numbers" | cksum
+    ibv_devinfo | grep -q PORT_ACTIVE && exit 42' "$TMPDIR/share"
+  expect_equal status 42 "$status"
+  expect_equal stdout "rxe0 192.168.77.1 1 2"$'\n'"$(seq 1 100000 | cksum)" "$out"
+  expect_equal stderr "to stderr" "$err"
+  expect_equal "shared file" "$(seq 1 100000 | cksum)" "$(cksum <"$TMPDIR/share/numbers")"
+  rm -r "$TMPDIR/share"
+  expect_nothing_left
+}
+
+test_qemu_usage() {
+  run --kernel qemu --device siw true
+  expect_equal "status with soft-iWARP" 2 "$status"
+  run --kernel qemu --hosts 2 true
+  expect_equal "status with two hosts" 2 "$status"
+  run --kernel xen true
+  expect_equal "status with another kernel" 2 "$status"
+  run --hosts 3 true
+  expect_equal "status with three hosts" 2 "$status"
+  expect_nothing_left
+}
+
+# Nothing in the cache, and no network to fill it.
+test_qemu_no_network() {
+  type -P qemu-system-x86_64 >/dev/null || { echo "skipped: no QEMU" && exit 77; }
+  mkdir "$TMPDIR/cache"
+  XDG_CACHE_HOME=$TMPDIR/cache APT_CONFIG=$TMPDIR/apt.conf
+  export XDG_CACHE_HOME APT_CONFIG
+  echo 'Acquire::http::Proxy "http://127.0.0.1:9"; Acquire::Retries::Delay "false";' >"$APT_CONFIG"
+  run --kernel qemu true
+  expect_equal status 1 "$status"
+  expect_match message "cannot be fetched|apt knows no package" "$err"
+  expect_equal "what is in the cache" lock "$(ls -A "$TMPDIR/cache/rdmablk")"
+  rm -r "$TMPDIR/cache" "$APT_CONFIG"
+  expect_nothing_left
+}
+
 case $1 in
-  no_kernel | kernel_is_no_program | usage) ;;
+  no_kernel | kernel_is_no_program | usage | qemu_usage | qemu_no_network) ;;
+  qemu)
+    cached=("${XDG_CACHE_HOME:-${HOME:-/root}/.cache}"/rdmablk/linux-image-*)
+    if ! type -P qemu-system-x86_64 >/dev/null || [[ ! -d ${cached[0]} ]]; then
+      echo "skipped: QEMU or its kernel is not here; scripts/test --vm installs it (docs/vm.md)"
+      exit 77
+    fi
+    ;;
   *)
     if [[ -z ${RDMABLK_UML_KERNEL:-} ]]; then
       echo "skipped: RDMABLK_UML_KERNEL names no user-mode Linux kernel (docs/vm.md)"

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <system_error>
+
+#include "common/softverbs/faults/fault_injector.h"
 
 namespace softverbs::cm {
 namespace {
@@ -138,19 +141,53 @@ void on_end(Id& id) {
   }
 }
 
+/// The event that a message causes, if it can be lost.
+std::optional<CmEvent> event_of(MessageKind kind) {
+  switch (kind) {
+    case MessageKind::kRequest:
+      return CmEvent::kConnectRequest;
+    case MessageKind::kReply:
+      return CmEvent::kConnectResponse;
+    case MessageKind::kReadyToUse:
+      return CmEvent::kEstablished;
+    case MessageKind::kReject:
+      return CmEvent::kRejected;
+    case MessageKind::kDisconnect:
+    case MessageKind::kDisconnected:
+      return CmEvent::kDisconnected;
+  }
+  return std::nullopt;
+}
+
+/// Likewise for the farewell of a peer that is gone.
+std::optional<CmEvent> event_of_end(LinkState link) {
+  switch (link) {
+    case LinkState::kRequestReceived:
+    case LinkState::kRequestSent:
+    case LinkState::kReplyReceived:
+    case LinkState::kReplySent:
+      return CmEvent::kRejected;
+    case LinkState::kEstablished:
+    case LinkState::kDisconnectSent:
+      return CmEvent::kDisconnected;
+    default:
+      return std::nullopt;
+  }
+}
+
 void on_readable(Id& id) {
   for (;;) {
     Message message;
     switch (receive_message(id.socket.get(), message)) {
       case ReceiveResult::kMessage:
-        handle(id, message);
+        if (!is_lost(event_of(message.kind))) handle(id, message);
         break;
       case ReceiveResult::kNothing:
         return;
       case ReceiveResult::kEnd:
         id.unwatch_socket();
         id.peer_gone = true;
-        on_end(id);
+        if (!is_lost(event_of_end(id.link))) on_end(id);
         return;
     }
   }
@@ -179,8 +216,20 @@ void connect_and_send(Id& id, const Message& request) {
 
 }  // namespace
 
+bool is_lost(std::optional<CmEvent> event) {
+  FaultInjector* const faults = FaultInjector::get();
+  if (faults == nullptr || !event || !faults->strike(*event)) return false;
+  faults->log(Fault::kCmLost, name_of(*event));
+  return true;
+}
+
+ProgressThread::Clock::duration answer_timeout() {
+  FaultInjector* const faults = FaultInjector::get();
+  return faults == nullptr ? kAnswerTimeout : faults->cm_timeout();
+}
+
 void send_request(Id& id, const Message& request) {
-  id.start_timer(kAnswerTimeout, give_up);
+  id.start_timer(answer_timeout(), give_up);
   id.later([request](Id& self) { connect_and_send(self, request); });
 }
 
@@ -206,7 +255,7 @@ int send_reply(Id& id, const Message& reply) {
   id.link = LinkState::kReplySent;
   id.attributes.responder_resources = reply.responder_resources;
   id.attributes.initiator_depth = reply.initiator_depth;
-  id.start_timer(kAnswerTimeout, give_up);
+  id.start_timer(answer_timeout(), give_up);
   send_message(id.socket.get(), reply);
   return 0;
 }
@@ -244,7 +293,7 @@ void disconnect(Id& id) {
     return;
   }
   id.link = LinkState::kDisconnectSent;
-  id.start_timer(kAnswerTimeout, give_up);
+  id.start_timer(answer_timeout(), give_up);
 }
 
 int note_established(Id& id) {

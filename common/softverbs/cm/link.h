@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "common/softverbs/cm/id.h"
+#include "common/softverbs/faults/fault.h"
 
 namespace softverbs::cm {
 
@@ -16,6 +18,12 @@ constexpr std::chrono::seconds kAnswerTimeout{60};
 /// Time between the end of a connection and TIMEWAIT_EXIT. The kernel waits seconds, for packets
 /// that are still on their way; here none are, the delay only keeps the event asynchronous.
 constexpr std::chrono::milliseconds kTimewait{50};
+
+/// How long it is here: kAnswerTimeout, or what SOFTVERBS_FAULTS says.
+ProgressThread::Clock::duration answer_timeout();
+
+/// Whether the fault cm-lost strikes a message that causes this event: then it never came.
+bool is_lost(std::optional<CmEvent> event);
 
 /// Connects to whoever listens and sends REQ, in the background thread; the outcome is an event.
 /// @pre id.link is kRequestSent

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "common/softverbs/cm/link.h"
+#include "common/softverbs/faults/fault_injector.h"
 
 namespace softverbs::cm {
 namespace {
@@ -23,6 +24,20 @@ void refuse(int socket, int reason) {
   reject.kind = MessageKind::kReject;
   reject.reason = reason;
   send_message(socket, reject);
+}
+
+/// The fault cm-reject: the connection manager takes the request for one of a connection that was.
+bool strikes_stale() {
+  FaultInjector* const faults = FaultInjector::get();
+  if (faults == nullptr || !faults->strike(Fault::kCmReject)) return false;
+  faults->log(Fault::kCmReject, "");
+  return true;
+}
+
+int stale_reason(const Message& request) {
+  const auto destination = to_address(request.destination);
+  const bool iwarp = destination && Process::get().devices.for_address(*destination).iwarp;
+  return iwarp ? -ECONNREFUSED : kRejectStaleConnection;
 }
 
 std::unique_ptr<Id> make_request_id(Id& listener, const Message& request, FileDescriptor socket) {
@@ -63,11 +78,14 @@ void on_caller_readable(Id& listener, int fd) {
   Message message;
   const ReceiveResult result = receive_message(fd, message);
   if (result == ReceiveResult::kNothing) return;
+  // Who sent a request that was lost stays, unheard, until it has given up.
+  if (result == ReceiveResult::kMessage && is_lost(CmEvent::kConnectRequest)) return;
   auto found = listener.callers.find(fd);
   Process::get().progress.unwatch(found->second.watch, fd);
   FileDescriptor socket = std::move(found->second.socket);
   listener.callers.erase(found);
   if (result != ReceiveResult::kMessage || message.kind != MessageKind::kRequest) return;
+  if (strikes_stale()) return refuse(socket.get(), stale_reason(message));
   try {
     on_request(listener, message, std::move(socket));
   } catch (const std::system_error&) {

@@ -25,6 +25,7 @@ enum class MessageKind : uint8_t {
 /// Reasons of a reject, as the events' status shows them.
 constexpr int kRejectTimeout = 4;
 constexpr int kRejectInvalidServiceId = 8;
+constexpr int kRejectStaleConnection = 10;
 constexpr int kRejectConsumerDefined = 28;
 
 /// Private data that RoCE carries, in bytes; an event always shows that many, padded with zeroes.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <string>
 
 #include "common/softverbs/export.h"
 #include "common/softverbs/verbs/completion_channel.h"
@@ -55,11 +56,14 @@ bool CompletionQueue::push(const Completion& completion, bool solicited) {
   count_.store(count + 1, std::memory_order_release);
   const Armed armed = armed_.load(std::memory_order_relaxed);
   const bool wanted = armed == Armed::kAny || (armed == Armed::kSolicited && solicited);
-  if (wanted && channel_ != nullptr) {
-    armed_ = Armed::kNo;
-    channel_->events.push(this);
-  }
+  if (wanted) notify();
   return true;
+}
+
+void CompletionQueue::notify() {
+  if (channel_ == nullptr) return;
+  armed_ = Armed::kNo;
+  channel_->events.push(this);
 }
 
 int CompletionQueue::poll(int count, ibv_wc* completions) {
@@ -74,15 +78,40 @@ int CompletionQueue::take(int count, ibv_wc* completions) {
   if (count_.load(std::memory_order_acquire) == 0) return 0;
   std::lock_guard lock(mutex_);
   size_t left = count_.load(std::memory_order_relaxed);
+  const size_t kept = faults_ != nullptr && left > 1 ? disturb(left) : 0;
   int taken = 0;
-  for (; taken < count && left > 0; ++taken, --left) {
+  for (; taken < count && left > kept; ++taken, --left) {
     const Completion& completion = ring_[head_];
     completions[taken] = completion.wc;
     completion.consumed->store(completion.consumed_to, std::memory_order_release);
     head_ = (head_ + 1) % ring_.size();
   }
   count_.store(left, std::memory_order_relaxed);
+  // What was kept back comes after this poll, so who waits for it hears of it.
+  if (kept != 0 && armed_.load(std::memory_order_relaxed) != Armed::kNo) notify();
   return taken;
+}
+
+/// Faults: the completions of another queue pair may come first, and the last ones a little later.
+/// \return how many are to be kept back.
+size_t CompletionQueue::disturb(size_t count) {
+  if (const auto strike = faults_->strike(Fault::kReorder)) put_another_first(count);
+  const auto strike = faults_->strike(Fault::kPollShort);
+  if (!strike) return 0;
+  const size_t kept = 1 + strike->random % (count - 1);
+  faults_->log(Fault::kPollShort, std::to_string(kept) + "/" + std::to_string(count));
+  return kept;
+}
+
+void CompletionQueue::put_another_first(size_t count) {
+  const auto at = [&](size_t i) -> Completion& { return ring_[(head_ + i) % ring_.size()]; };
+  size_t other = 1;
+  while (other < count && at(other).owner == at(0).owner) ++other;
+  if (other == count) return;
+  const Completion first = at(other);
+  for (size_t i = other; i > 0; --i) at(i) = at(i - 1);
+  at(0) = first;
+  faults_->log(Fault::kReorder, std::to_string(other));
 }
 
 int CompletionQueue::request_notification(bool solicited_only) {
@@ -92,6 +121,11 @@ int CompletionQueue::request_notification(bool solicited_only) {
     armed_ = Armed::kAny;
   } else if (armed_.load(std::memory_order_relaxed) == Armed::kNo) {
     armed_ = Armed::kSolicited;
+  }
+  // A completion that was polled just before would leave its event behind like this.
+  if (faults_ != nullptr && faults_->strike(Fault::kSpuriousEvent)) {
+    faults_->log(Fault::kSpuriousEvent, "");
+    notify();
   }
   return 0;
 }

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <vector>
 
+#include "common/softverbs/faults/fault_injector.h"
+
 namespace softverbs {
 
 struct CompletionChannel;
@@ -55,8 +57,12 @@ class CompletionQueue : public ibv_cq {
   enum class Armed { kNo, kSolicited, kAny };
 
   int take(int count, ibv_wc* completions);
+  size_t disturb(size_t count);
+  void put_another_first(size_t count);
+  void notify();
 
   Process& process_;
+  FaultInjector* const faults_ = FaultInjector::get();
   CompletionChannel* channel_;
   std::mutex mutex_;
   std::vector<Completion> ring_;

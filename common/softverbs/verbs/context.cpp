@@ -1,6 +1,8 @@
 #include "common/softverbs/verbs/context.h"
 
+#include <array>
 #include <cerrno>
+#include <string>
 #include <system_error>
 
 #include "common/softverbs/export.h"
@@ -62,6 +64,20 @@ void Context::report(ibv_cq* cq, ibv_event_type type) {
   ibv_async_event event{};
   event.element.cq = cq;
   event.event_type = type;
+  async_events_.push(event);
+}
+
+void Context::disturb() {
+  if (faults_ == nullptr) return;
+  const auto strike = faults_->strike(Fault::kAsyncEvent);
+  if (!strike) return;
+  constexpr std::array kEvents{IBV_EVENT_PORT_ACTIVE, IBV_EVENT_PORT_ERR,
+                               IBV_EVENT_GID_CHANGE,  IBV_EVENT_LID_CHANGE,
+                               IBV_EVENT_PKEY_CHANGE, IBV_EVENT_CLIENT_REREGISTER};
+  ibv_async_event event{};
+  event.event_type = kEvents[strike->random % kEvents.size()];
+  event.element.port_num = 1;
+  faults_->log(Fault::kAsyncEvent, std::to_string(event.event_type));
   async_events_.push(event);
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "common/softverbs/faults/fault_injector.h"
 #include "common/softverbs/verbs/device.h"
 #include "common/softverbs/verbs/event_queue.h"
 #include "common/softverbs/verbs/gid_table.h"
@@ -45,11 +46,14 @@ class Context {
   EventQueue<ibv_async_event>& async_events() { return async_events_; }
   void report(ibv_qp* qp, ibv_event_type type);
   void report(ibv_cq* cq, ibv_event_type type);
+  /// The fault async-event may strike: an event that asks nothing of a program.
+  void disturb();
 
  private:
   Device& device_;
   Process& process_;
   GidTable gids_;
+  FaultInjector* const faults_ = FaultInjector::get();
   EventQueue<ibv_async_event> async_events_;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/softverbs/export.h"
+#include "common/softverbs/faults/fault_injector.h"
 #include "common/softverbs/verbs/settings.h"
 
 namespace softverbs {
@@ -17,6 +18,7 @@ namespace {
 std::vector<std::unique_ptr<Device>> make_devices() {
   const Settings& settings = Settings::get();
   std::vector<std::unique_ptr<Device>> devices;
+  if (FaultInjector::refused()) return devices;
   for (int i = 0; i < settings.devices; ++i) {
     auto device = std::make_unique<Device>();
     device->index = i;

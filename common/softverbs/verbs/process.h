@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "common/softverbs/verbs/late_writes.h"
 #include "common/softverbs/verbs/memory_region.h"
 #include "common/softverbs/verbs/queue_pair_registry.h"
 #include "common/softverbs/verbs/shared_table.h"
@@ -41,6 +42,7 @@ class Process {
   MemoryRegionTable& regions() { return regions_; }
   QueuePairRegistry& queue_pairs() { return queue_pairs_; }
   Service& service() { return *service_; }
+  LateWrites& late_writes() { return late_writes_; }
 
   /// Waits until every copy that was under way at the call is over: those of this process's work
   /// requests, those of its service thread and those that peers do to its memory.
@@ -58,6 +60,7 @@ class Process {
   MemoryRegionTable regions_;
   QueuePairRegistry queue_pairs_;
   std::unique_ptr<Service> service_;
+  LateWrites late_writes_;
   std::atomic<uint32_t> next_handle_{1};
   std::atomic<bool> inherited_{false};
 };

@@ -85,6 +85,7 @@ QueuePair::~QueuePair() {
 }
 
 int QueuePair::post_send(ibv_send_wr* request, ibv_send_wr** bad) {
+  Context::from(context)->disturb();
   std::lock_guard lock(send_mutex_);
   const ibv_qp_state now = state();
   int error = 0;

@@ -42,7 +42,7 @@ Requester::Requester(QueuePair& queue_pair, const ibv_qp_cap& capabilities)
 
 int Requester::post(const ibv_send_wr* request, ibv_send_wr** bad) {
   for (; request != nullptr; request = request->next) {
-    if (const int error = enqueue(*request)) {
+    if (const int error = faults_ != nullptr && strikes_post() ? ENOMEM : enqueue(*request)) {
       *bad = const_cast<ibv_send_wr*>(request);
       return error;
     }
@@ -102,10 +102,19 @@ void Requester::advance() {
 }
 
 bool Requester::start_next() {
+  if (held_) {
+    held_ = false;
+    complete_first(IBV_WC_SUCCESS);
+    return true;
+  }
   SendRequest& request = queue_.at(next_);
   const bool notice = request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
   const bool overlaps = request.is_send() && request.length <= kMaxPayload;
   if (!overlaps && first_ != next_) return false;
+  if (faults_ != nullptr) {
+    const Meeting meeting = meet_faults(request);
+    if (meeting != Meeting::kStarts) return meeting == Meeting::kMoved;
+  }
   PieceList pieces;
   if (request.too_long || !collect(next_, pieces)) {
     // Errors too complete in order.
@@ -127,88 +136,54 @@ bool Requester::start_next() {
 
 bool Requester::start_direct(SendRequest& request, const PieceList& pieces) {
   switch (access_peer(request, pieces)) {
-    case Outcome::kDone:
+    case Access::kDone:
       made_progress();
       if (request.has_immediate()) return true;
+      if (hold_ != Clock::duration::zero()) {
+        hold_completion();
+        return false;
+      }
       ++next_;
       complete_first(IBV_WC_SUCCESS);
       return true;
-    case Outcome::kNotReady:
+    case Access::kNotReady:
       on_not_ready();
       return false;
-    case Outcome::kGone:
+    case Access::kGone:
       fail(IBV_WC_RETRY_EXC_ERR);
       return false;
-    case Outcome::kInvalid:
-      refusal_ = IBV_WC_REM_INV_REQ_ERR;
-      begin_exclusive(Exclusive::kViolation);
-      return true;
-    case Outcome::kAccess:
-      refusal_ = IBV_WC_REM_ACCESS_ERR;
-      begin_exclusive(Exclusive::kViolation);
-      return true;
-    case Outcome::kRefused:
+    case Access::kInvalid:
+      return refuse(IBV_WC_REM_INV_REQ_ERR);
+    case Access::kRefusedKey:
+      return refuse(IBV_WC_REM_ACCESS_ERR);
+    case Access::kRefusedCopy:
       begin_exclusive(request.is_read() ? Exclusive::kCopyRead : Exclusive::kCopyWrite);
       return true;
-    case Outcome::kFault:
+    case Access::kFault:
       fail(IBV_WC_REM_OP_ERR);
       return false;
   }
   return false;
 }
 
-Requester::Outcome Requester::access_peer(const SendRequest& request, const PieceList& pieces) {
-  Peer* peer = queue_pair_.peer().get();
-  if (peer == nullptr || peer->dead()) return Outcome::kGone;
-  const uint32_t dest = queue_pair_.attributes().dest_qp_num;
-  QueuePairSlot& slot = peer->table().queue_pair(dest);
-  const auto state_of = [&] { return static_cast<ibv_qp_state>(slot.state.load()); };
-  const auto connected = [&] {
-    return slot.qpn.load() == dest && slot.dest_qpn.load() == queue_pair_.qp_num &&
-           slot.dest_token.load() == queue_pair_.process().token() &&
-           slot.rq_psn.load() == queue_pair_.attributes().sq_psn;
-  };
-  const auto receives = [&] {
-    const ibv_qp_state state = state_of();
-    return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD;
-  };
-  const auto why_not = [&] {
-    const bool gone = slot.qpn.load() != dest || state_of() == IBV_QPS_ERR;
-    return gone ? Outcome::kGone : Outcome::kNotReady;
-  };
-  if (!connected() || !receives()) return why_not();
+/// The responder hears of the violation before it completes here.
+bool Requester::refuse(ibv_wc_status status) {
+  refusal_ = status;
+  begin_exclusive(Exclusive::kViolation);
+  return true;
+}
 
-  const BusyWord busy(slot.busy);
-  if (!connected() || !receives()) return why_not();
-  const unsigned required = request.is_read() ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
-  if (!(slot.access.load() & required)) return Outcome::kInvalid;
-  if (request.length == 0) return Outcome::kDone;
-  const auto remote = translate(peer->table(), request.rkey, request.remote_address, request.length,
-                                slot.pd.load(), required);
-  if (!remote) return Outcome::kAccess;
-  if (peer->is_self()) {
-    if (request.is_read()) {
-      scatter(pieces, reinterpret_cast<const void*>(*remote));
-    } else {
-      gather(pieces, reinterpret_cast<void*>(*remote));
-    }
-    return Outcome::kDone;
-  }
-  if (peer->refuses_copies()) return Outcome::kRefused;
-  const CopyResult result = request.is_read() ? read_process(peer->pid(), pieces, *remote)
-                                              : write_process(peer->pid(), pieces, *remote);
-  switch (result) {
-    case CopyResult::kDone:
-      return Outcome::kDone;
-    case CopyResult::kRefused:
-      peer->remember_refusal();
-      return Outcome::kRefused;
-    case CopyResult::kGone:
-      return Outcome::kGone;
-    case CopyResult::kFault:
-      return Outcome::kFault;
-  }
-  return Outcome::kFault;
+Route Requester::route() const {
+  const ibv_qp_attr& attributes = queue_pair_.attributes();
+  return {attributes.dest_qp_num, queue_pair_.qp_num, attributes.sq_psn,
+          queue_pair_.process().token()};
+}
+
+Access Requester::access_peer(const SendRequest& request, const PieceList& pieces) {
+  Peer* peer = queue_pair_.peer().get();
+  if (peer == nullptr || peer->dead()) return Access::kGone;
+  return access_directly(*peer, route(), {request.rkey, request.remote_address, request.length},
+                         pieces, request.is_read());
 }
 
 bool Requester::start_message(SendRequest& request, const PieceList& pieces) {
@@ -290,10 +265,16 @@ void Requester::flush() {
   exclusive_ = Exclusive::kNone;
   awaiting_ = false;
   paused_ = false;
+  if (faults_ != nullptr) forget_faults();
   while (first_ != queue_.posted()) complete_first(IBV_WC_WR_FLUSH_ERR);
 }
 
 void Requester::start() {
+  begin_epoch();
+  if (faults_ != nullptr) queue_pair_.process().late_writes().lose(queue_pair_.qp_num);
+}
+
+void Requester::begin_epoch() {
   ++epoch_;
   next_msn_ = 0;
   rnr_retries_ = 0;
@@ -302,11 +283,12 @@ void Requester::start() {
 }
 
 void Requester::reset() {
+  if (faults_ != nullptr) forget_faults();
   queue_.reset();
   first_ = next_ = 0;
   exclusive_ = Exclusive::kNone;
   awaiting_ = false;
-  start();
+  begin_epoch();
 }
 
 }  // namespace softverbs

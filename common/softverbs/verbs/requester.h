@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "common/softverbs/faults/fault_injector.h"
+#include "common/softverbs/verbs/direct_access.h"
 #include "common/softverbs/verbs/memory_copy.h"
 #include "common/softverbs/verbs/message.h"
 #include "common/softverbs/verbs/peer.h"
@@ -43,7 +45,7 @@ class Requester {
   /// Set by pollers; see WorkQueue.
   std::atomic<uint64_t>& consumed() { return queue_.consumed; }
   /// Whether nothing is under way; requests may be queued.
-  [[nodiscard]] bool idle() const { return first_ == next_ && !exclusive(); }
+  [[nodiscard]] bool idle() const { return first_ == next_ && !exclusive() && !held_; }
 
   void on_reply(const Message& reply, const char* payload);
   void on_timer();
@@ -51,9 +53,9 @@ class Requester {
 
  private:
   enum class Exclusive { kNone, kSend, kAtomic, kCopyWrite, kCopyRead, kViolation };
-  enum class Outcome { kDone, kNotReady, kGone, kInvalid, kAccess, kRefused, kFault };
 
   int enqueue(const ibv_send_wr& request);
+  void begin_epoch();
   bool start_next();
   bool start_direct(SendRequest& request, const PieceList& pieces);
   bool start_message(SendRequest& request, const PieceList& pieces);
@@ -61,7 +63,9 @@ class Requester {
   void begin_exclusive(Exclusive kind);
   [[nodiscard]] bool exclusive() const { return exclusive_ != Exclusive::kNone; }
   bool collect(uint64_t position, PieceList& pieces);
-  Outcome access_peer(const SendRequest& request, const PieceList& pieces);
+  Access access_peer(const SendRequest& request, const PieceList& pieces);
+  [[nodiscard]] Route route() const;
+  bool refuse(ibv_wc_status status);
   Message make_message(const SendRequest& request, MessageType type) const;
   Peer::Sent send(const Message& message, const PieceList& pieces);
   void complete_first(ibv_wc_status status);
@@ -73,7 +77,25 @@ class Requester {
   void pause(Clock::duration time);
   void made_progress();
 
+  // Faults on purpose, in requester_faults.cpp.
+  /// What a fault has done to the request that was about to start: nothing; or it is to be looked
+  /// at again, now or when something has happened.
+  enum class Meeting { kStarts, kMoved, kWaits };
+  Meeting meet_faults(SendRequest& request);
+  bool strikes_post();
+  std::optional<Strike> draw_fault(const SendRequest& request);
+  void delay(const SendRequest& request);
+  void hold_completion();
+  Meeting fail_with_error(SendRequest& request);
+  void die();
+  void give_up_early();
+  void launch_late(uint64_t position, Clock::time_point when);
+  void leave_delayed_on_network();
+  bool carry_out(uint64_t position);
+  void forget_faults();
+
   QueuePair& queue_pair_;
+  FaultInjector* const faults_ = FaultInjector::get();
   WorkQueue<SendRequest> queue_;
   size_t max_inline_;
   std::vector<char> inline_data_;
@@ -92,6 +114,12 @@ class Requester {
   Clock::time_point resume_at_;
   int rnr_retries_ = 0;
   std::optional<Clock::time_point> not_ready_since_;
+
+  std::optional<Strike> fate_;  ///< The fault that a request has met, and is not through with.
+  uint64_t fate_of_ = 0;        ///< The request that it has met.
+  bool delayed_ = false;        ///< Request `next_` has begun to be delayed.
+  Clock::duration hold_{};      ///< Its completion is held back for so long once it is done.
+  bool held_ = false;           ///< Request `first_` is done; its completion is held back.
 };
 
 }  // namespace softverbs

@@ -42,6 +42,18 @@ ibv_wc_status completion_status(ReplyStatus status) {
   }
 }
 
+/// What the responder is told of a violation that completes with this status.
+ReplyStatus reply_status(ibv_wc_status status) {
+  switch (status) {
+    case IBV_WC_REM_INV_REQ_ERR:
+      return ReplyStatus::kInvalid;
+    case IBV_WC_REM_OP_ERR:
+      return ReplyStatus::kFailed;
+    default:
+      return ReplyStatus::kAccess;
+  }
+}
+
 MessageType message_type(bool atomic, bool send, bool read) {
   if (atomic) return MessageType::kAtomic;
   if (send) return MessageType::kSend;
@@ -63,8 +75,7 @@ bool Requester::run_exclusive() {
   PieceList pieces;
   if (exclusive_ == Exclusive::kViolation) {
     message = make_message(request, MessageType::kViolation);
-    message.status =
-        refusal_ == IBV_WC_REM_INV_REQ_ERR ? ReplyStatus::kInvalid : ReplyStatus::kAccess;
+    message.status = reply_status(refusal_);
   } else {
     if (!collect(first_, pieces)) {
       fail(IBV_WC_LOC_PROT_ERR);

@@ -82,6 +82,13 @@ Responder::Result Responder::respond(const Message& request, ReplyStatus status)
   return result;
 }
 
+Responder::Result Responder::fail(const Message& request) {
+  Result result = respond(request, request.status);
+  if (!result.fails) result.event = IBV_EVENT_QP_FATAL;
+  result.fails = true;
+  return result;
+}
+
 Responder::Result Responder::handle(const Message& request, const char* payload,
                                     std::vector<char>& answer_data) {
   switch (request.type) {
@@ -94,7 +101,7 @@ Responder::Result Responder::handle(const Message& request, const char* payload,
     case MessageType::kCopyRead:
       return serve_copy(request, payload, answer_data);
     case MessageType::kViolation:
-      return respond(request, request.status);
+      return fail(request);
     case MessageType::kReply:
       break;
   }

@@ -52,6 +52,7 @@ class Responder {
   Result serve_atomic(const Message& request, std::vector<char>& answer);
   Result serve_copy(const Message& request, const char* payload, std::vector<char>& answer);
   static Result respond(const Message& request, ReplyStatus status);
+  static Result fail(const Message& request);
 
   QueuePair& queue_pair_;
   WorkQueue<ReceiveRequest> queue_;

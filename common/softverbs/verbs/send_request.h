@@ -21,7 +21,8 @@ struct SendRequest {
   bool signaled;
   bool solicited;
   bool is_inline;
-  bool too_long;  ///< Its data is longer than any message.
+  bool too_long;    ///< Its data is longer than any message.
+  bool met_faults;  ///< Faults have had their chance at it.
 
   [[nodiscard]] bool is_send() const {
     return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;

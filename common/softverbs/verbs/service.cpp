@@ -9,9 +9,9 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <system_error>
 
+#include "common/softverbs/verbs/blocked_signals.h"
 #include "common/softverbs/verbs/limits.h"
 #include "common/softverbs/verbs/local_socket.h"
 #include "common/softverbs/verbs/process.h"
@@ -39,22 +39,6 @@ template <typename Function>
 std::unique_ptr<EventHandler> make_handler(Function function) {
   return std::make_unique<Callback<Function>>(std::move(function));
 }
-
-/// Threads inherit the signal mask of the thread that starts them.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 
@@ -239,12 +223,16 @@ void Service::run() {
       nap();
       continue;
     }
-    std::lock_guard lock(progress_mutex_);
+    std::unique_lock lock(progress_mutex_);
     handle_ready();
+    const auto stalled_until = stalled_until_;
+    lock.unlock();
+    if (faults_ != nullptr) std::this_thread::sleep_until(stalled_until);
   }
 }
 
 void Service::handle_ready() {
+  if (faults_ != nullptr && Clock::now() < stalled_until_) return;
   std::array<epoll_event, 64> events;
   const int count = epoll_wait(epoll_.get(), events.data(), events.size(), 0);
   for (int i = 0; i < count; ++i) {
@@ -252,10 +240,20 @@ void Service::handle_ready() {
     static_cast<EventHandler*>(event.data.ptr)->on_events(event.events);
   }
   if (count <= 0) return;
+  if (faults_ != nullptr) stall();
   closed_connections_.clear();
   std::vector<Entry> buried;
   std::lock_guard lock(peers_mutex_);
   buried.swap(buried_peers_);
+}
+
+/// Now and then nothing is handled for a time, as if the process did not get a processor. READs and
+/// WRITEs to its memory go on.
+void Service::stall() {
+  const auto strike = faults_->strike(Fault::kStall);
+  if (!strike) return;
+  faults_->log(Fault::kStall, "");
+  stalled_until_ = Clock::now() + strike->rule.time;
 }
 
 void Service::progress(bool again) {

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/softverbs/faults/fault_injector.h"
 #include "common/softverbs/file_descriptor.h"
 #include "common/softverbs/verbs/connection.h"
 #include "common/softverbs/verbs/event_handler.h"
@@ -78,10 +79,12 @@ class Service {
   void forget(const Peer& peer);
   [[noreturn]] void run();
   void handle_ready();
+  void stall();
   [[nodiscard]] bool polled_recently() const;
   void nap();
 
   Process& process_;
+  FaultInjector* const faults_ = FaultInjector::get();
   std::mutex start_mutex_;
   std::atomic<bool> started_{false};
   uint32_t block_ = 0;
@@ -92,6 +95,7 @@ class Service {
   std::unique_ptr<EventHandler> timer_handler_;
 
   std::mutex progress_mutex_;  ///< Held while events are handled; taken before all other locks.
+  Clock::time_point stalled_until_;  ///< Under the progress lock.
   std::atomic<Clock::rep> polled_at_{0};
   std::atomic<bool> napping_{false};
   FileDescriptor wake_;  ///< An eventfd that ends a nap.

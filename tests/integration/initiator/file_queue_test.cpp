@@ -121,8 +121,7 @@ TEST_F(FileQueueTest, AReadOnlyAttachmentReadsAndDoesNotWrite) {
   kept.session().start();
   EXPECT_EQ(driver.run(Operation::read, 0, kPage), 0);
   EXPECT_EQ(driver.run(Operation::flush, 0, 0), 0);
-  // The device itself refuses: the image's callers would not have asked.
-  EXPECT_NE(driver.run(Operation::write, 0, kPage), 0);
+  EXPECT_EQ(driver.run(Operation::write, 0, kPage), EROFS);
   kept.session().stop();
 }
 
@@ -131,6 +130,7 @@ TEST_F(FileQueueTest, FailsEverythingWhenTheTargetDies) {
   KeptImage kept(kSize, "");
   const auto image = kept.attach(1);
   QueueDriver driver(*image, 8, kRequests + 1, 64 * kPage);
+  kept.session().set_recovery(no_recovery());
   kept.session().start();
   for (unsigned i = 0; i < kRequests; ++i) {
     driver.submit(i % 2 == 0 ? Operation::write : Operation::read, i % 4 * 64 * kPage, 64 * kPage);
@@ -149,6 +149,7 @@ TEST_F(FileQueueTest, WakesAnIdleQueueWhenTheTargetDies) {
   KeptImage kept(kSize, "");
   const auto image = kept.attach(1);
   QueueDriver driver(*image, 8, 2, kPage);
+  kept.session().set_recovery(no_recovery());
   kept.session().start();
   Request* done = nullptr;
   driver.queue().arm();

@@ -137,6 +137,7 @@ TEST_F(MemoryQueueTest, FailsEverythingWhenTheTargetDies) {
   constexpr unsigned kRequests = 64;
   const auto image = attach(1);
   QueueDriver driver(*image, 8, kRequests, kChunk);
+  session_->set_recovery(no_recovery());
   session_->start();
   for (unsigned i = 0; i < kRequests; ++i) {
     driver.submit(i % 2 == 0 ? Operation::write : Operation::read, i % 16 * kChunk, kChunk);
@@ -156,6 +157,7 @@ TEST_F(MemoryQueueTest, FailsEverythingWhenTheTargetDies) {
 TEST_F(MemoryQueueTest, WakesAnIdleQueueWhenTheTargetDies) {
   const auto image = attach(1);
   QueueDriver driver(*image, 8, 2, kChunk);
+  session_->set_recovery(no_recovery());
   session_->start();
   Request* done = nullptr;
   driver.queue().arm();

@@ -8,8 +8,16 @@
 #include <vector>
 
 #include "initiator/image.h"
+#include "initiator/recovery_options.h"
 
 namespace rdmablk::testing {
+
+/// Has requests end with EIO as soon as a connection is lost.
+inline initiator::RecoveryOptions no_recovery() {
+  initiator::RecoveryOptions options;
+  options.give_up = std::chrono::milliseconds(0);
+  return options;
+}
 
 /// Drives one queue of an image: a set of requests with a buffer each.
 class QueueDriver {

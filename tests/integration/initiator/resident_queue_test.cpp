@@ -121,6 +121,7 @@ TEST_F(ResidentQueueTest, FailsFlushesWhenTheTargetDies) {
   KeptImage kept(kSize, kOptions);
   const auto image = kept.attach(1);
   QueueDriver driver(*image, 8, 8, kPage);
+  kept.session().set_recovery(no_recovery());
   kept.session().start();
   for (int i = 0; i < 4; ++i) {
     driver.submit(Operation::write, i * kPage, kPage).durable = true;

@@ -66,8 +66,7 @@ TEST(SessionTest, ReadOnlyAttachmentCannotWrite) {
   QueueDriver other(*image, 4, 1, 4096);
   session->start();
   EXPECT_EQ(driver.run(initiator::Operation::read, 0, 4096), 0);
-  // The device itself refuses: the image's callers would not have asked.
-  EXPECT_EQ(driver.run(initiator::Operation::write, 0, 4096), EIO);
+  EXPECT_EQ(driver.run(initiator::Operation::write, 0, 4096), EROFS);
   EXPECT_EQ(other.run(initiator::Operation::read, 0, 4096), 0);
   EXPECT_EQ(other.last_buffer()[0], std::byte{});
   session->stop();

@@ -22,6 +22,13 @@ class FileClient {
     attach(access);
   }
 
+  /// The same, read-write, of an initiator of a known instance.
+  FileClient(EventWaiter& waiter, const SocketAddress& target, const protocol::InstanceId& instance)
+      : waiter_(waiter), target_(target), initiator_(waiter, target) {
+    initiator_.hello(instance);
+    attach();
+  }
+
   RawInitiator& initiator() { return initiator_; }
   RawQueue& queue() { return *queue_; }
   const protocol::AttachReply& attachment() const { return attachment_; }
@@ -32,13 +39,16 @@ class FileClient {
   /// Makes an attachment, and its queue. @return whether the target admits that.
   bool attach(protocol::Access access = protocol::Access::read_write) {
     attachment_ = initiator_.attach("disk", access);
+    epoch_ = attachment_.epoch - 1;
     return connect();
   }
 
-  /// Makes its queue anew. @return whether the target admits it.
+  /// Makes its queue anew, in the next epoch. @return whether the target admits it.
   bool connect() {
     queue_.reset();
-    queue_.emplace(waiter_, target_, queue_request(attachment_).encode());
+    auto request = queue_request(attachment_);
+    request.epoch = ++epoch_;
+    queue_.emplace(waiter_, target_, request.encode());
     return queue_->connected();
   }
 
@@ -77,6 +87,7 @@ class FileClient {
   SocketAddress target_;
   RawInitiator initiator_;
   protocol::AttachReply attachment_;
+  std::uint32_t epoch_ = 0;
   std::optional<RawQueue> queue_;
   protocol::QueueReply slots_;
 };

@@ -102,13 +102,15 @@ void RawInitiator::wait_until_disconnected() {
   waiter_.until("the target to disconnect", [this] { return disconnected_; });
 }
 
-protocol::HelloReply RawInitiator::hello() {
+protocol::HelloReply RawInitiator::hello(const protocol::InstanceId& instance) {
   protocol::Hello hello;
-  hello.instance = random_bytes<protocol::InstanceId>();
+  hello.instance =
+      instance == protocol::InstanceId{} ? random_bytes<protocol::InstanceId>() : instance;
   hello.version_min = hello.version_max = protocol::kVersion;
   const auto received = request(protocol::MessageType::hello, hello);
   const auto reply = protocol::HelloReply::decode(received.payload);
-  if (received.header.status != protocol::Status::ok || !reply) throw Error("HELLO was refused");
+  if (received.header.status != protocol::Status::ok || !reply)
+    throw Error("HELLO was refused: " + received.reason());
   return *reply;
 }
 

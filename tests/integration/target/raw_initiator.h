@@ -57,7 +57,8 @@ class RawInitiator final : private cm::EventHandler, private protocol::MessageHa
   void wait_until_disconnected();
 
   // Requests of the usual kind; what does not succeed throws.
-  protocol::HelloReply hello();
+  /// Says HELLO. @param instance zero: a random one.
+  protocol::HelloReply hello(const protocol::InstanceId& instance = {});
   protocol::AttachReply attach(const std::string& name, protocol::Access access,
                                std::uint16_t queues = 1);
 

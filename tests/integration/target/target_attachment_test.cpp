@@ -26,7 +26,8 @@ class TargetAttachmentTest : public ::testing::Test {
     return queue.refusal() ? queue.refusal()->status : Status::ok;
   }
 
-  TargetProcess target_{{"--export", "disk=memory:1M", "--export", "rom=memory:64K,readonly"}};
+  TargetProcess target_{
+      {"--export", "disk=memory:1M,shared", "--export", "rom=memory:64K,readonly"}};
   EventWaiter waiter_;
   RawInitiator initiator_{waiter_, target_.address()};
 };
@@ -66,10 +67,10 @@ TEST_F(TargetAttachmentTest, RefusesTheProofOfAnotherAttachment) {
   EXPECT_EQ(refusal_of(mixed), Status::unauthorized);
 }
 
-TEST_F(TargetAttachmentTest, RefusesAnotherEpoch) {
+TEST_F(TargetAttachmentTest, RefusesAnEarlierEpoch) {
   const auto attached = initiator_.attach("disk", Access::read_write);
   auto request = queue_request(attached);
-  ++request.epoch;
+  --request.epoch;
   EXPECT_EQ(refusal_of(request), Status::stale);
 }
 
@@ -82,10 +83,24 @@ TEST_F(TargetAttachmentTest, RefusesAnUnknownAttachment) {
   EXPECT_EQ(refusal_of(request), Status::no_attachment);
 }
 
-TEST_F(TargetAttachmentTest, RefusesAQueueThatIsConnectedAlready) {
+TEST_F(TargetAttachmentTest, RefusesAConnectionThatWasMadeBefore) {
   const auto attached = initiator_.attach("disk", Access::read_write);
-  const RawQueue queue(waiter_, target_.address(), queue_request(attached).encode());
+  RawQueue queue(waiter_, target_.address(), queue_request(attached).encode());
   ASSERT_TRUE(queue.connected());
+  EXPECT_EQ(refusal_of(queue_request(attached)), Status::stale);
+  EXPECT_FALSE(queue.read_table(attached.table).empty()) << "nothing happens to the one there is";
+}
+
+TEST_F(TargetAttachmentTest, ALaterEpochTakesThePlaceOfAQueue) {
+  const auto attached = initiator_.attach("disk", Access::read_write);
+  auto request = queue_request(attached);
+  RawQueue old(waiter_, target_.address(), request.encode());
+  ASSERT_TRUE(old.connected());
+  ++request.epoch;
+  RawQueue next(waiter_, target_.address(), request.encode());
+  ASSERT_TRUE(next.connected());
+  old.wait_until_disconnected();
+  EXPECT_FALSE(next.read_table(attached.table).empty());
   EXPECT_EQ(refusal_of(queue_request(attached)), Status::stale);
 }
 

@@ -70,7 +70,7 @@ class TargetDataTest : public ::testing::Test {
   }
 
   TargetProcess target_{
-      {"--export", "disk=memory:197120,chunk=64K", "--export", "other=memory:1M"}};
+      {"--export", "disk=memory:197120,chunk=64K,shared", "--export", "other=memory:1M"}};
   EventWaiter waiter_;
   RawInitiator initiator_{waiter_, target_.address()};
 };

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -44,11 +45,18 @@ std::string target_program() {
 
 }  // namespace
 
-TargetProcess::TargetProcess(const std::vector<std::string>& arguments)
+TargetProcess::TargetProcess(const std::vector<std::string>& arguments, std::uint16_t port)
     : state_(::testing::TempDir() + "/rdmablk-state-XXXXXX") {
   if (::mkdtemp(state_.data()) == nullptr) throw SystemError("make a directory", errno);
-  std::vector<std::string> command{target_program(), "--insecure",          "--log-level", "debug",
-                                   "--listen",       test_address() + ":0", "--state-dir", state_};
+  std::vector<std::string> command{target_program(),
+                                   "--log-level",
+                                   "debug",
+                                   "--listen",
+                                   test_address() + ":" + std::to_string(port),
+                                   "--state-dir",
+                                   state_};
+  const bool has_keys = std::find(arguments.begin(), arguments.end(), "--auth") != arguments.end();
+  if (!has_keys) command.push_back("--insecure");
   command.insert(command.end(), arguments.begin(), arguments.end());
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw SystemError("make a pipe", errno);
@@ -100,8 +108,33 @@ void TargetProcess::limit_file_size(std::uint64_t size) const {
   EXPECT_EQ(::prlimit(pid_, RLIMIT_FSIZE, &limit, nullptr), 0);
 }
 
+void TargetProcess::reload() const {
+  ::kill(pid_, SIGHUP);
+}
+
+void TargetProcess::wait_for_log(std::string_view text) {
+  while (log_.find(text) == std::string::npos) {
+    if (!read_log()) throw Error("the target ended instead of logging " + std::string(text));
+  }
+}
+
+std::string TargetProcess::counts() {
+  const std::size_t known = log_.size();
+  ::kill(pid_, SIGUSR1);
+  for (;;) {
+    const auto start = log_.find("counts: ", known);
+    const auto end = start == std::string::npos ? start : log_.find('\n', start);
+    if (end != std::string::npos) return log_.substr(start, end - start);
+    if (!read_log()) return "(the target has ended)";
+  }
+}
+
 void TargetProcess::terminate() const {
   ::kill(pid_, SIGTERM);
+}
+
+void TargetProcess::send(int signal) const {
+  ::kill(pid_, signal);
 }
 
 void TargetProcess::kill() {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/socket_address.h"
@@ -16,8 +17,10 @@ namespace rdmablk::testing {
 class TargetProcess {
  public:
   /// Starts it and waits until it listens. Throws Error, with its log, when it ends instead.
-  /// @param arguments --export and the like; --listen and --insecure are added.
-  explicit TargetProcess(const std::vector<std::string>& arguments);
+  /// @param arguments --export and the like; --listen is added, and --insecure unless there is an
+  /// --auth.
+  /// @param port zero: any that is free.
+  explicit TargetProcess(const std::vector<std::string>& arguments, std::uint16_t port = 0);
   ~TargetProcess();
   TargetProcess(const TargetProcess&) = delete;
   TargetProcess& operator=(const TargetProcess&) = delete;
@@ -33,8 +36,20 @@ class TargetProcess {
   /// Lets it write to no file behind a size from now on.
   void limit_file_size(std::uint64_t size) const;
 
+  /// Asks it for its counts (SIGUSR1). @return that line of its log, from "counts:" on.
+  std::string counts();
+
+  /// Sends SIGHUP.
+  void reload() const;
+
+  /// Reads its log until a text is in it. Throws Error when it ends before.
+  void wait_for_log(std::string_view text);
+
   /// Sends SIGTERM.
   void terminate() const;
+
+  /// Sends any signal.
+  void send(int signal) const;
 
   /// Sends SIGKILL and waits for its end.
   void kill();

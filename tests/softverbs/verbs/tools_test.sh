@@ -71,13 +71,6 @@ case $2 in
     both_ends ibv_rc_pingpong -g 0 -p "$port" -e -c -s 1000000 -n 100
     expect '100 iters' "$scratch/client"
     ;;
-  perftest-*)
-    # With a sanitized library the sanitizer would report what these programs leak.
-    ASAN_OPTIONS=detect_leaks=0
-    export ASAN_OPTIONS
-    both_ends "${2#perftest-}" -p "$port" -n 1000 -F
-    expect '1000 ' "$scratch/client"
-    ;;
   *)
     echo "unknown case $2" >&2
     exit 2

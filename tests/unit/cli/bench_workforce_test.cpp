@@ -101,6 +101,68 @@ TEST(BenchWorkforce, GivesItsFiguresWhenInterrupted) {
   EXPECT_GE(result.reads.count(), 900U);
 }
 
+/// An image some of whose requests never come back.
+class SilentImage final : public initiator::Image {
+ public:
+  /// @param answered how many of a queue's requests do.
+  explicit SilentImage(unsigned answered) : answered_(answered) { info_.size = kSize; }
+
+  const initiator::ImageInfo& info() const noexcept override { return info_; }
+  std::unique_ptr<initiator::Queue> make_queue(unsigned /*depth*/) override {
+    return std::make_unique<SilentQueue>(answered_);
+  }
+  std::unique_ptr<initiator::RequestBuffers> make_buffers(std::size_t bytes) override {
+    return std::make_unique<initiator::RequestBuffers>(bytes);
+  }
+
+ private:
+  class SilentQueue final : public initiator::Queue {
+   public:
+    explicit SilentQueue(unsigned answered) : left_(answered) {}
+    void submit(Request& request) noexcept override {
+      if (left_ == 0) return;
+      --left_;
+      done_.push(request);
+    }
+    void kick() noexcept override {}
+    std::size_t poll(std::span<Request*> done) noexcept override {
+      std::size_t count = 0;
+      while (count < done.size() && !done_.empty()) done[count++] = &done_.pop();
+      return count;
+    }
+    int fd() const noexcept override { return -1; }
+    void arm() noexcept override {}
+
+   private:
+    unsigned left_;
+    initiator::RequestList done_;
+  };
+
+  unsigned answered_;
+  initiator::ImageInfo info_;
+};
+
+TEST(BenchWorkforce, GivesUpWhatDoesNotComeBack) {
+  SilentImage image(100);
+  const BenchResult result = run(image, options(Workload::randread, 2));
+  EXPECT_EQ(result.unfinished, 16U);
+  EXPECT_EQ(result.reads.count(), 2 * (100U - 8U));
+  EXPECT_FALSE(result.interrupted);
+}
+
+/// Nothing comes back, from the first request on: a signal ends it.
+TEST(BenchWorkforce, IsInterruptedBeforeItBegan) {
+  SilentImage image(0);
+  BenchOptions endless = options(Workload::randread, 2);
+  endless.time = kForever;
+  BenchWorkforce workforce(image, endless, {0, kSize});
+  kill(getpid(), SIGTERM);  // waits until it is looked for
+  const BenchResult result = workforce.run();
+  EXPECT_EQ(result.unfinished, 16U);
+  EXPECT_EQ(result.reads.count(), 0U);
+  EXPECT_TRUE(result.interrupted);
+}
+
 TEST(BenchWorkforce, LeavesSignalsAsTheyWere) {
   ScriptedImage image(kSize, [](const Request&, unsigned) { return 0; });
   run(image, options(Workload::read));

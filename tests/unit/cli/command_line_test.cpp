@@ -59,6 +59,7 @@ TEST(CommandLine, RefusesMissingArguments) {
             "--bs needs a value; see `rdmablk bench --help`");
   EXPECT_THAT(complaint({"mount"}), HasSubstr("a URI and a mount point"));
   EXPECT_EQ(complaint({"unmount"}), "MOUNTPOINT is required; see `rdmablk unmount --help`");
+  EXPECT_EQ(complaint({"timeouts"}), "MOUNTPOINT is required; see `rdmablk timeouts --help`");
 }
 
 TEST(CommandLine, RefusesOptionsThatContradict) {
@@ -79,6 +80,12 @@ TEST(CommandLine, RefusesBadValuesBeforeAnythingElse) {
   EXPECT_THAT(complaint({"bench", "rdmablk://host/disk", "--depth", "0"}), HasSubstr("--depth"));
   EXPECT_THAT(complaint({"bench", "rdmablk://host/disk", "--depth", "-1"}), HasSubstr("'-1'"));
   EXPECT_THAT(complaint({"list", "host", "--log-level", "loud"}), HasSubstr("'loud'"));
+  EXPECT_THAT(complaint({"list", "host", "--timeout", "0"}), HasSubstr("--timeout takes seconds"));
+  EXPECT_THAT(complaint({"info", "rdmablk://host/disk", "--timeout", "x"}), HasSubstr("'x'"));
+  EXPECT_THAT(complaint({"timeouts", "/mnt", "--reconnect-delay", "never"}),
+              HasSubstr("--reconnect-delay takes seconds"));
+  EXPECT_THAT(complaint({"timeouts", "/mnt", "--fail-fast", "-1"}), HasSubstr("not '-1'"));
+  EXPECT_THAT(complaint({"timeouts", "/mnt", "--give-up", "soon"}), HasSubstr("not 'soon'"));
 }
 
 TEST(CommandLine, AsksForOneCapabilityAtATime) {
@@ -93,7 +100,7 @@ TEST(CommandLine, TakesTheLastOfAnOptionGivenTwice) {
 
 TEST(CommandLine, HelpsEverywhereWithExamples) {
   EXPECT_THAT(output({"--help"}), HasSubstr("Examples:"));
-  for (const char* command : {"devices", "list", "info", "bench", "mount", "unmount"}) {
+  for (const char* command : {"devices", "list", "info", "bench", "mount", "unmount", "timeouts"}) {
     const std::string text = output({command, "--help"});
     EXPECT_THAT(text, HasSubstr(std::string("rdmablk ") + command)) << command;
     EXPECT_THAT(text, HasSubstr("Examples:")) << command;

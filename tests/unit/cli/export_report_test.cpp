@@ -54,7 +54,7 @@ TEST(ExportListJson, HasTheExports) {
   EXPECT_EQ(json["exports"][0], Json::parse(R"({
       "name": "a", "type": "memory", "size_bytes": 512, "block_size_bytes": 512,
       "read_only": true, "direct": false, "needs_flush": false, "can_discard": false,
-      "uuid": "abababab-abab-abab-abab-abababababab"})"));
+      "shared": false, "uuid": "abababab-abab-abab-abab-abababababab"})"));
   EXPECT_EQ(json["exports"][1]["read_only"], false);
 }
 
@@ -108,6 +108,26 @@ TEST(ExportDetailsText, IsForPeople) {
   EXPECT_THAT(text, HasSubstr("flush       nothing to do"));
   EXPECT_THAT(text, HasSubstr("discard     writes zeroes\n"));
   EXPECT_THAT(text, Not(HasSubstr("file")));
+}
+
+TEST(ExportDetails, TellWhoMayWrite) {
+  ExportDetails shared = details();
+  shared.reply.info.is_shared = true;
+  EXPECT_EQ(export_details_json(shared)["shared"], true);
+  EXPECT_EQ(export_details_json(details())["shared"], false);
+  EXPECT_THAT(export_details_text(shared), HasSubstr("writers     any number at a time: shared\n"));
+  EXPECT_THAT(export_details_text(details()), HasSubstr("writers     one at a time\n"));
+  const std::vector exports{shared.reply.info};
+  EXPECT_THAT(export_list_text(exports), HasSubstr("read-write, shared"));
+}
+
+TEST(ExportDetails, TellTheLeaseIfThereIsOne) {
+  ExportDetails leased = details();
+  leased.reply.lease = 7;
+  EXPECT_EQ(export_details_json(leased)["lease"], 7);
+  EXPECT_EQ(export_details_json(details())["lease"], Json());
+  EXPECT_THAT(export_details_text(leased), HasSubstr("lease       7\n"));
+  EXPECT_THAT(export_details_text(details()), Not(HasSubstr("lease")));
 }
 
 TEST(ExportDetailsText, TellsOfItsFile) {

@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 std::string complaint(const std::string& path) {
   try {
-    find_rdmablk_mount(path);
+    find_rdmablk_mount(path, "unmount");
   } catch (const Error& error) {
     return error.what();
   }

@@ -19,12 +19,14 @@ std::string test_device() {
 /// Stands in for a daemon: marks itself and lives until it is told to end, or this object does.
 class MarkedChild {
  public:
-  explicit MarkedChild(const std::string& device) {
+  /// @param user that the process runs as; takes root if it is another.
+  explicit MarkedChild(const std::string& device, uid_t user = geteuid()) {
     int ready[2];
     int hold[2];
     if (pipe(ready) != 0 || pipe(hold) != 0) throw SystemError("make a pipe", errno);
     pid_ = fork();
     if (pid_ == 0) {
+      if (user != geteuid() && setresuid(user, user, user) != 0) _exit(1);
       const DaemonMarker marker(device);
       close(hold[1]);
       char byte = 0;
@@ -61,6 +63,12 @@ TEST(MountDaemon, IsFoundByItsMarker) {
   const auto daemon = MountDaemon::find(test_device());
   ASSERT_TRUE(daemon);
   EXPECT_EQ(daemon->pid(), child.pid());
+}
+
+TEST(MountDaemon, IsNoStrangersProcess) {
+  if (geteuid() != 0) GTEST_SKIP() << "it takes root to become another user";
+  const MarkedChild child(test_device(), 65534);
+  EXPECT_FALSE(MountDaemon::find(test_device()));
 }
 
 TEST(MountDaemon, ServesOneMountAlone) {

@@ -1,69 +1,13 @@
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <random>
 
-#include "common/export_name.h"
-#include "common/units.h"
+#include "tests/unit/common/message_bounds.h"
 #include "tests/unit/common/samples.h"
 
 /// What holds for all messages, whatever bytes a peer sends.
 namespace rdmablk::protocol {
 namespace {
-
-// Whether a message that was accepted is within the bounds that its reader relies on.
-
-bool is_in_bounds(const Hello& hello) {
-  return hello.version_min <= hello.version_max;
-}
-
-bool is_in_bounds(const HelloReply& reply) {
-  return reply.credits > 0;
-}
-
-bool is_in_bounds(const ExportInfo& info) {
-  return is_export_name(info.name) && info.kind >= ExportKind::memory &&
-         info.kind <= ExportKind::resident && info.block_size > 0 && info.size > 0 &&
-         info.size % kSectorSize == 0 && info.size <= INT64_MAX;
-}
-
-bool is_in_bounds(const List& list) {
-  return list.after.empty() || is_export_name(list.after);
-}
-
-bool is_in_bounds(const ListReply& reply) {
-  return reply.exports.size() <= ListReply::kMaxEntries &&
-         (!reply.more || !reply.exports.empty()) &&
-         std::all_of(reply.exports.begin(), reply.exports.end(),
-                     [](const ExportInfo& info) { return is_in_bounds(info); });
-}
-
-bool is_in_bounds(const Attach& attach) {
-  return is_export_name(attach.name) && attach.access <= Access::read_write;
-}
-
-bool is_in_bounds(const AttachReply& reply) {
-  return is_in_bounds(reply.info) && reply.access <= Access::read_write && reply.queues > 0 &&
-         reply.depth > 0 && reply.max_io > 0;
-}
-
-bool is_in_bounds(const Detach& /*detach*/) {
-  return true;
-}
-
-bool is_in_bounds(const EventNotice& event) {
-  return event.kind == EventKind::shutting_down || event.kind == EventKind::resized;
-}
-
-bool is_in_bounds(const Reason& reason) {
-  return reason.text.size() <= Reason::kMaxText &&
-         std::all_of(reason.text.begin(), reason.text.end(),
-                     [](char c) { return c >= ' ' && c < 0x7f; });
-}
-
-bool is_in_bounds(const QueueReply& reply) {
-  return reply.commands > 0 && std::has_single_bit(reply.alignment) && reply.alignment <= 65536;
-}
 
 template <typename Message>
 Message sample();

@@ -16,7 +16,8 @@ using testing::Optional;
 auto is_export(const std::string& name) {
   const ExportInfo wanted = samples::export_info(name);
   return FieldsAre(wanted.name, wanted.uuid, wanted.kind, wanted.read_only, wanted.is_direct,
-                   wanted.needs_flush, wanted.can_discard, wanted.block_size, wanted.size);
+                   wanted.needs_flush, wanted.can_discard, wanted.is_shared, wanted.block_size,
+                   wanted.size);
 }
 
 auto is_chunk_table() {
@@ -41,14 +42,44 @@ TEST(HelloReply, GoesThereAndBack) {
   const auto bytes = encode(samples::hello_reply());
   EXPECT_EQ(bytes.size(), 80U);
   EXPECT_THAT(HelloReply::decode(bytes),
-              Optional(FieldsAre(samples::counting_from<InstanceId>(2), 0x3333, 1, 0, 8, 0x4444,
-                                 5000, kMaxMessage, samples::counting_from<Token>(3))));
+              Optional(FieldsAre(samples::counting_from<InstanceId>(2), 0x3333, 1,
+                                 Authentication::pre_shared_key, 8, 0x4444, 5000, kMaxMessage,
+                                 samples::counting_from<Token>(3))));
 }
 
 TEST(HelloReply, RefusesNoCredits) {
   HelloReply reply = samples::hello_reply();
   reply.credits = 0;
   EXPECT_FALSE(HelloReply::decode(encode(reply)));
+}
+
+TEST(HelloReply, RefusesAnAuthenticationThatNobodyKnows) {
+  HelloReply reply = samples::hello_reply();
+  reply.authentication = static_cast<Authentication>(2);
+  EXPECT_FALSE(HelloReply::decode(encode(reply)));
+}
+
+TEST(Authenticate, GoesThereAndBack) {
+  const auto bytes = encode(samples::authenticate());
+  EXPECT_EQ(bytes.size(), 128U);
+  EXPECT_THAT(Authenticate::decode(bytes),
+              Optional(FieldsAre("alice", samples::counting_from<Token>(4),
+                                 samples::counting_from<Token>(5))));
+}
+
+TEST(Authenticate, RefusesWhatIsNoName) {
+  for (const char* const name : {"", "-alice", "a b", "a\x1b[2J"}) {
+    Authenticate request = samples::authenticate();
+    request.client = name;
+    EXPECT_FALSE(Authenticate::decode(encode(request))) << name;
+  }
+}
+
+TEST(AuthenticateReply, GoesThereAndBack) {
+  const auto bytes = encode(samples::authenticate_reply());
+  EXPECT_EQ(bytes.size(), 32U);
+  EXPECT_THAT(AuthenticateReply::decode(bytes),
+              Optional(FieldsAre(samples::counting_from<Token>(6))));
 }
 
 TEST(List, GoesThereAndBack) {

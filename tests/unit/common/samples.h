@@ -30,12 +30,35 @@ inline Hello hello() {
 }
 
 inline HelloReply hello_reply() {
-  return {counting_from<InstanceId>(2), 0x3333, 1, 0, 8, 0x4444, 5000, kMaxMessage,
+  return {counting_from<InstanceId>(2),
+          0x3333,
+          1,
+          Authentication::pre_shared_key,
+          8,
+          0x4444,
+          5000,
+          kMaxMessage,
           counting_from<Token>(3)};
 }
 
+inline Authenticate authenticate() {
+  return {"alice", counting_from<Token>(4), counting_from<Token>(5)};
+}
+
+inline AuthenticateReply authenticate_reply() {
+  return {counting_from<Token>(6)};
+}
+
 inline ExportInfo export_info(std::string name = "disk") {
-  return {std::move(name), counting_from<Uuid>(4), ExportKind::memory, true, true, true, true, 4096,
+  return {std::move(name),
+          counting_from<Uuid>(4),
+          ExportKind::memory,
+          true,
+          true,
+          true,
+          true,
+          true,
+          4096,
           1U << 20U};
 }
 

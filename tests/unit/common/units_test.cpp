@@ -54,5 +54,21 @@ TEST(FormatSize, ChoosesTheLargestUnitThatIsExact) {
   EXPECT_EQ(format_size(std::uint64_t{1} << 40U), "1 TiB");
 }
 
+TEST(ParseSeconds, TakesWholeOnesAndThousandths) {
+  using std::chrono::milliseconds;
+  EXPECT_EQ(parse_seconds("0", 10), milliseconds(0));
+  EXPECT_EQ(parse_seconds("10", 10), milliseconds(10000));
+  EXPECT_EQ(parse_seconds("0.5", 10), milliseconds(500));
+  EXPECT_EQ(parse_seconds("3.25", 10), milliseconds(3250));
+  EXPECT_EQ(parse_seconds("3.005", 10), milliseconds(3005));
+}
+
+TEST(ParseSeconds, RefusesEverythingElse) {
+  for (const char* text : {"", ".", "1.", ".5", "-1", "+1", "1e3", "1.0001", "1.-1", "1.+1", " 1",
+                           "1s", "10.001", "11", "99999999999999999999", "1.5.5", "never"}) {
+    EXPECT_EQ(parse_seconds(text, 10), std::nullopt) << text;
+  }
+}
+
 }  // namespace
 }  // namespace rdmablk

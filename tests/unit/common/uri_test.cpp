@@ -18,8 +18,9 @@ TEST(HostPort, TakesNamesAndAddresses) {
 
 TEST(HostPort, RefusesWhatIsNone) {
   for (const char* text :
-       {"", ":1", "host:", "host:0", "host:65536", "host:-1", "host:1x", "[::1", "[]", "[]:1",
-        "[::1]x", "[::1]:", "[::1]:0", "a b", "host/x", "user@host", "host\n"}) {
+       {"",       ":1",        "host:",  "host:0", "host:65536", "host:-1", "host:1x",
+        "[::1",   "[]",        "[]:1",   "[::1]x", "[::1]:",     "[::1]:0", "a b",
+        "host/x", "user@host", "host\n", "a:]:",   "[[::1]",     "host]",   "[::1\n]"}) {
     EXPECT_THROW(parse_host_port(text), UsageError) << "'" << text << "'";
   }
 }

@@ -25,8 +25,9 @@ std::string refusal(const std::string& text) {
 }
 
 TEST(MountOptions, ReadsAll) {
-  const MountOptions options =
-      parsed("ro,allow_other,uid=12,gid=34,mode=0640,fsname=tape,workers=3,queue_depth=64,spin=0");
+  const MountOptions options = parsed(
+      "ro,allow_other,uid=12,gid=34,mode=0640,fsname=tape,workers=3,queue_depth=64,spin=0,"
+      "reconnect_delay=0.5,fail_fast=7,give_up=never,take_over");
   EXPECT_TRUE(options.read_only);
   EXPECT_TRUE(options.allow_other);
   EXPECT_EQ(options.uid, 12U);
@@ -36,6 +37,18 @@ TEST(MountOptions, ReadsAll) {
   EXPECT_EQ(options.workers, 3U);
   EXPECT_EQ(options.queue_depth, 64U);
   EXPECT_EQ(options.spin, std::chrono::microseconds(0));
+  EXPECT_EQ(options.recovery.reconnect_delay, std::chrono::milliseconds(500));
+  EXPECT_EQ(options.recovery.fail_fast, std::chrono::seconds(7));
+  EXPECT_EQ(options.recovery.give_up, std::nullopt);
+  EXPECT_TRUE(options.take_over);
+}
+
+TEST(MountOptions, WaitForTheTargetTenMinutes) {
+  const MountOptions options;
+  EXPECT_EQ(options.recovery.reconnect_delay, std::chrono::seconds(2));
+  EXPECT_EQ(options.recovery.fail_fast, std::nullopt);
+  EXPECT_EQ(options.recovery.give_up, std::chrono::seconds(600));
+  EXPECT_FALSE(options.take_over);
 }
 
 TEST(MountOptions, LaterOnesWin) {
@@ -78,6 +91,10 @@ TEST(MountOptions, NamesAValueThatMakesNoSense) {
   EXPECT_THAT(refusal("queue_depth=1025"), HasSubstr("1 to 1024"));
   EXPECT_THAT(refusal("spin=1000001"), HasSubstr("spin=1000001"));
   EXPECT_THAT(refusal("fsname="), HasSubstr("fsname"));
+  EXPECT_THAT(refusal("reconnect_delay=0"), HasSubstr("option reconnect_delay takes seconds"));
+  EXPECT_THAT(refusal("reconnect_delay=never"), HasSubstr("not 'never'"));
+  EXPECT_THAT(refusal("fail_fast=soon"), HasSubstr("not 'soon'"));
+  EXPECT_THAT(refusal("give_up=-1"), HasSubstr("option give_up takes seconds"));
 }
 
 TEST(MountOptions, TellsWhetherAValueBelongsThere) {

@@ -62,6 +62,25 @@ TEST(Options, LongOptionsAreMountOptionsToo) {
   }
 }
 
+TEST(Options, WhatToDoWhileTheTargetIsAway) {
+  const auto a = parsed({"rdmablk://h/d", "m", "--reconnect-delay=0.1", "--fail-fast", "1.5",
+                         "--give-up", "never", "--take-over"});
+  const auto b = parsed({"rdmablk://h/d", "m", "-o", "reconnect_delay=0.1,fail_fast=1.5", "-o",
+                         "give_up=never,take_over"});
+  for (const auto& options : {a, b}) {
+    EXPECT_EQ(options->mount.recovery.reconnect_delay, std::chrono::milliseconds(100));
+    EXPECT_EQ(options->mount.recovery.fail_fast, std::chrono::milliseconds(1500));
+    EXPECT_EQ(options->mount.recovery.give_up, std::nullopt);
+    EXPECT_TRUE(options->mount.take_over);
+  }
+}
+
+TEST(Options, WhoOnlyReadsTakesNothingOver) {
+  EXPECT_THAT(refusal({"rdmablk://h/d", "m", "-o", "ro", "--take-over"}), HasSubstr("take_over"));
+  EXPECT_THAT(refusal({"rdmablk://h/d", "m", "-o", "take_over,ro"}), HasSubstr("take_over"));
+  EXPECT_THAT(refusal({"rdmablk://h/d", "m", "-o", "take_over,ro,rw"}), HasSubstr("accepted"));
+}
+
 TEST(Options, MountOptionsBetweenTheWords) {
   const auto options = parsed({"rdmablk://h/d", "-o", "ro,uid=5", "/mnt/x", "-o", "gid=6"});
   EXPECT_TRUE(options->mount.read_only);

@@ -171,5 +171,16 @@ TEST(DirtyMap, LosesNothingBetweenThreads) {
   EXPECT_EQ(missed, 0U);
 }
 
+TEST(DirtyMapTest, IsCleanWhileNothingIsMarked) {
+  DirtyMap map(std::uint64_t{1} << 30U);
+  EXPECT_TRUE(map.is_clean());
+  map.mark((std::uint64_t{1} << 30U) - 1, 1);
+  EXPECT_FALSE(map.is_clean());
+  map.take();
+  EXPECT_TRUE(map.is_clean());
+  map.restore();
+  EXPECT_FALSE(map.is_clean());
+}
+
 }  // namespace
 }  // namespace rdmablk::initiator

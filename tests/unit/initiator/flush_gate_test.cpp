@@ -6,7 +6,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <memory>
 #include <thread>
+#include <vector>
 
 namespace rdmablk::initiator {
 namespace {
@@ -159,6 +161,43 @@ TEST_F(FlushGateTest, CoversWhatWasWrittenBeforeAsking) {
   for (unsigned i = 0; i < kThreads; ++i) threads.emplace_back(run, i);
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(violations.load(), 0);
+}
+
+TEST_F(FlushGateTest, AFlushIsUnderWayUntilItHasEndedOrIsLeft) {
+  a_.ask();
+  EXPECT_FALSE(gate_.is_under_way());
+  EXPECT_TRUE(a_.begin());
+  EXPECT_TRUE(gate_.is_under_way());
+  b_.ask();
+  a_.leave();
+  EXPECT_FALSE(gate_.is_under_way());
+  EXPECT_TRUE(b_.begin());
+  b_.end(0);
+  EXPECT_FALSE(gate_.is_under_way());
+}
+
+/// Queues that die one after the other, each while it flushes for those that are left, and come
+/// back as other members to ask again.
+TEST(FlushGate, MembersThatDieInTurnLeaveTheFlushToTheLast) {
+  FlushGate gate;
+  std::vector<std::unique_ptr<FlushGate::Member>> members;
+  for (int i = 0; i < 4; ++i) {
+    members.push_back(std::make_unique<FlushGate::Member>(gate));
+    members.back()->ask();
+  }
+  while (members.size() > 1) {
+    ASSERT_TRUE(members.front()->begin());
+    members.front()->leave();
+    members.erase(members.begin());
+  }
+  FlushGate::Member returned(gate);
+  const auto number = returned.ask();
+  ASSERT_TRUE(members.front()->begin());
+  members.front()->leave();
+  members.clear();
+  ASSERT_TRUE(returned.begin());
+  returned.end(0);
+  EXPECT_THAT(returned.take(), Optional(IsResult(*number, 0)));
 }
 
 }  // namespace

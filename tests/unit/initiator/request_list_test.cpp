@@ -48,5 +48,29 @@ TEST(RequestList, ForgetsWhatARequestWasLinkedToBefore) {
   EXPECT_TRUE(list.empty());
 }
 
+TEST(RequestList, GivesOutOneFromAnywhere) {
+  std::array<Request, 4> requests;
+  for (std::size_t out = 0; out < requests.size(); ++out) {
+    RequestList list;
+    for (Request& request : requests) list.push(request);
+    EXPECT_TRUE(list.remove(requests[out]));
+    EXPECT_FALSE(list.remove(requests[out]));
+    EXPECT_EQ(requests[out].progress.next, nullptr);
+    list.push(requests[out]);  // behind the last one, whichever that is
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      if (i == out) continue;
+      EXPECT_EQ(&list.pop(), &requests[i]);
+    }
+    EXPECT_EQ(&list.pop(), &requests[out]);
+    EXPECT_TRUE(list.empty());
+  }
+}
+
+TEST(RequestList, HasNothingToGiveOutWhenEmpty) {
+  const Request request;
+  RequestList list;
+  EXPECT_FALSE(list.remove(request));
+}
+
 }  // namespace
 }  // namespace rdmablk::initiator

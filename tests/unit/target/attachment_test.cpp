@@ -73,12 +73,37 @@ TEST_F(AttachmentTest, TokensDiffer) {
   EXPECT_NE(attachment_.reply().nonce, other.reply().nonce);
 }
 
-TEST_F(AttachmentTest, AdmitsEachQueueOnce) {
+TEST_F(AttachmentTest, AdmitsEachConnectionOnce) {
   EXPECT_EQ(admit(valid_request(0)), Status::ok);
   EXPECT_EQ(admit(valid_request(1)), Status::ok);
   EXPECT_EQ(admit(valid_request(0)), Status::stale);
-  attachment_.release(0);
+  attachment_.withdraw(valid_request(0));
   EXPECT_EQ(admit(valid_request(0)), Status::ok);
+}
+
+TEST_F(AttachmentTest, AdmitsLaterEpochsOnly) {
+  EXPECT_EQ(admit(valid_request(0)), Status::ok);
+  auto request = valid_request(0);
+  request.epoch += 5;  // those between came to nothing
+  EXPECT_EQ(admit(request), Status::ok);
+  for (const std::uint32_t replayed : {5U, 4U, 0U}) {
+    request.epoch = valid_request(0).epoch + replayed;
+    EXPECT_EQ(admit(request), Status::stale) << replayed;
+  }
+  EXPECT_EQ(admit(valid_request(1)), Status::ok) << "each queue has epochs of its own";
+}
+
+TEST_F(AttachmentTest, WithdrawsTheLastRequestOnly) {
+  const auto first = valid_request(0);
+  auto second = first;
+  ++second.epoch;
+  EXPECT_EQ(admit(first), Status::ok);
+  EXPECT_EQ(admit(second), Status::ok);
+  attachment_.withdraw(first);
+  EXPECT_EQ(admit(second), Status::stale);
+  attachment_.withdraw(second);
+  EXPECT_EQ(admit(first), Status::stale);
+  EXPECT_EQ(admit(second), Status::ok);
 }
 
 TEST_F(AttachmentTest, RefusesQueuesThatWereNotGranted) {
@@ -87,11 +112,9 @@ TEST_F(AttachmentTest, RefusesQueuesThatWereNotGranted) {
   EXPECT_EQ(admit(valid_request(0xfffe)), Status::limit);
 }
 
-TEST_F(AttachmentTest, RefusesAnotherEpoch) {
+TEST_F(AttachmentTest, RefusesAnEarlierEpoch) {
   auto request = valid_request(0);
   request.epoch = 0;
-  EXPECT_EQ(admit(request), Status::stale);
-  request.epoch = 2;
   EXPECT_EQ(admit(request), Status::stale);
 }
 

@@ -64,6 +64,9 @@ TEST(FileExportSpecTest, ReadsOptions) {
   EXPECT_EQ(parse_export_spec("disk=file:/a,direct=off").direct, DirectIo::off);
   EXPECT_EQ(parse_export_spec("disk=file:/a,direct=auto").direct, DirectIo::automatic);
   EXPECT_TRUE(parse_export_spec("disk=file:/a,readonly,size=1M").read_only);
+  EXPECT_TRUE(parse_export_spec("disk=file:/a,shared").shared);
+  EXPECT_TRUE(parse_export_spec("disk=memory:1M,shared").shared);
+  EXPECT_FALSE(parse_export_spec("disk=memory:1M").shared);
 }
 
 TEST(FileExportSpecTest, TakesAnyCharacterInAPath) {
@@ -149,6 +152,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"a=file:/b,direct=yes", "it takes direct=auto, direct=on or direct=off"},
         Bad{"a=file:/b,sparse", "'sparse' without 'size'"},
         Bad{"a=file:/b,sparse,size=1M,readonly", "'sparse' and 'readonly'"},
+        Bad{"a=memory:1M,shared,readonly", "'shared' and 'readonly'"},
         Bad{"a=file:/b,resident=1", "unknown option 'resident=1'"},
         Bad{"a=file:/b,huge=2M", "export 'a' has the option 'huge'"},
         Bad{"a=file:/b,chunk=64M", "takes it with 'resident' only"},
@@ -167,6 +171,17 @@ TEST(ExportSpecsTest, KeepsTheirOrder) {
   const auto specs = parse_export_specs({"b=memory:1M", "a=memory:1M"});
   ASSERT_EQ(specs.size(), 2U);
   EXPECT_EQ(specs[0].name, "b");
+}
+
+TEST(ExportSpecTest, ReadsWhoMayHaveIt) {
+  const auto address = asio::ip::make_address("192.0.2.7");
+  const auto spec = parse_export_spec("a=memory:1M,allow=alice:rw,allow=bob:ro@192.0.2.0/24");
+  EXPECT_EQ(spec.rules.access_of("alice", address), protocol::Access::read_write);
+  EXPECT_EQ(spec.rules.access_of("bob", address), protocol::Access::read_only);
+  EXPECT_FALSE(spec.rules.access_of("carol", address));
+  EXPECT_EQ(parse_export_spec("a=file:/x,allow=*:ro").rules.access_of("carol", address),
+            protocol::Access::read_only);
+  EXPECT_THAT(error_of([] { parse_export_spec("a=memory:1M,allow"); }), HasSubstr("'allow'"));
 }
 
 }  // namespace

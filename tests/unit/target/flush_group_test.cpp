@@ -214,6 +214,34 @@ TEST_F(FlushGroupTest, FailsWithADurableWrite) {
   EXPECT_EQ(second_.error, 0);
 }
 
+TEST_F(FlushGroupTest, AFailureChangesTheGenerationBeforeAnybodyIsTold) {
+  VolatileIdentity identity;
+  group_.tell_losses(identity);
+  const auto before = identity.generation();
+  write(one_);
+  flush(first_, &one_);
+  ring_.end_with(0);
+  EXPECT_EQ(identity.generation(), before);
+  first_.then = [&] { EXPECT_NE(identity.generation(), before); };
+  flush(first_, &one_);
+  ring_.end_with(-EIO);
+  EXPECT_EQ(first_.error, EIO);
+  const auto then = identity.generation();
+  group_.fail();
+  EXPECT_NE(identity.generation(), then);
+}
+
+TEST_F(FlushGroupTest, AFailureIsTheLossOfThoseWhoAreAway) {
+  VolatileIdentity identity;
+  group_.tell_losses(identity);
+  const auto before = identity.generation();
+  group_.remove(one_);
+  group_.remove(other_);
+  flush(first_, nullptr);
+  ring_.end_with(-EIO);
+  EXPECT_NE(identity.generation(), before);
+}
+
 TEST_F(FlushGroupTest, ForgetsAWriter) {
   {
     Writer passing;
@@ -260,7 +288,7 @@ TEST_F(FlushGroupTest, ChangesTheGenerationBeforeAnybodyHearsOfAFailure) {
     EXPECT_NE(identity.generation(), known);
     known = identity.generation();
   };
-  group_.tell(identity);
+  group_.tell_losses(identity);
   write(one_);
   flush(first_, &one_);
   ring_.end_with(0);

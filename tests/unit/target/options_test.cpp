@@ -31,6 +31,29 @@ TEST(OptionsTest, ReadsACommandLine) {
   EXPECT_EQ(options->limits.sessions, 7U);
 }
 
+TEST(OptionsTest, ReadsLimits) {
+  const auto options =
+      parse({"--export", "a=memory:1M", "--insecure", "--keepalive", "0.5", "--max-client-sessions",
+             "3", "--max-session-queues", "4", "--max-handshakes", "5", "--admin-rate", "0",
+             "--slot-memory", "64M", "--client-slot-memory", "16M"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->limits.keepalive.count(), 500);
+  EXPECT_EQ(options->limits.silence().count(), 1500);
+  EXPECT_EQ(options->limits.client_sessions, 3U);
+  EXPECT_EQ(options->limits.session_queues, 4U);
+  EXPECT_EQ(options->limits.handshakes, 5U);
+  EXPECT_EQ(options->limits.admin_rate, 0U);
+  EXPECT_EQ(options->client_slot_memory, 16U << 20U);
+}
+
+TEST(OptionsTest, AClientMayNotHaveMoreThanThereIs) {
+  EXPECT_THAT(error_of([] {
+                parse({"--export", "a=memory:1M", "--insecure", "--slot-memory", "1M",
+                       "--client-slot-memory", "2M"});
+              }),
+              AllOf(HasSubstr("--client-slot-memory"), HasSubstr("1 MiB")));
+}
+
 TEST(OptionsTest, ListensEverywhereByDefault) {
   const auto options = parse({"--export", "a=memory:1M", "--insecure"});
   EXPECT_EQ(options->listen, (std::vector<HostPort>{{"0.0.0.0", 10812}, {"::", 10812}}));
@@ -43,6 +66,24 @@ TEST(OptionsTest, WantsInsecureToBeSaid) {
               }),
               AllOf(HasSubstr("--insecure"), HasSubstr("any host that reaches the port"),
                     Not(HasSubstr("\n"))));
+}
+
+TEST(OptionsTest, TakesAKeyFileInPlaceOfInsecure) {
+  const auto options = parse({"--export", "a=memory:1M,allow=alice:ro", "--auth", "/etc/keys"});
+  EXPECT_EQ(options->key_file, "/etc/keys");
+  EXPECT_FALSE(parse({"--export", "a=memory:1M", "--insecure"})->key_file);
+  EXPECT_THAT(error_of([] {
+                parse({"--export", "a=memory:1M", "--auth", "/etc/keys", "--insecure"});
+              }),
+              HasSubstr("exclude each other"));
+}
+
+TEST(OptionsTest, InsecureKnowsNoClients) {
+  EXPECT_THAT(error_of([] {
+                parse({"--export", "a=memory:1M,allow=alice", "--insecure"});
+              }),
+              AllOf(HasSubstr("'a'"), HasSubstr("'alice'"), HasSubstr("--auth")));
+  EXPECT_TRUE(parse({"--export", "a=memory:1M,allow=*:rw@192.0.2.0/24", "--insecure"}));
 }
 
 TEST(OptionsTest, WantsAnExport) {

@@ -30,6 +30,7 @@ class SessionFilesTest : public ::testing::Test {
     protocol::Hello hello;
     hello.version_min = hello.version_max = protocol::kVersion;
     request(MessageType::hello, hello);
+    protocol_->join();
   }
 
   template <typename Payload>
@@ -159,6 +160,7 @@ TEST_F(SessionFilesTest, WhateverBytesAnAttachHasKeepTheBounds) {
     protocol::Hello hello;
     hello.version_min = hello.version_max = protocol::kVersion;
     request(MessageType::hello, hello);
+    protocol_->join();
     const Step step = request(MessageType::attach, bytes);
     ASSERT_TRUE(step.send);
     ASSERT_LE(budget_.used(), budget_.limit());

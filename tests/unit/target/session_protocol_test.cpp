@@ -17,6 +17,7 @@ using protocol::Status;
 using ::testing::HasSubstr;
 
 constexpr std::uint32_t kSession = 5;
+constexpr protocol::InstanceId kInstance{std::byte{3}};
 
 class SessionProtocolTest : public ::testing::Test {
  protected:
@@ -33,11 +34,14 @@ class SessionProtocolTest : public ::testing::Test {
     return feed({type, false, Status::ok, 77}, payload);
   }
 
+  /// Says HELLO, and lets in whoever may join.
   Step hello(std::uint16_t first = protocol::kVersion, std::uint16_t last = protocol::kVersion) {
     protocol::Hello hello;
+    hello.instance = kInstance;
     hello.version_min = first;
     hello.version_max = last;
-    return request(MessageType::hello, hello);
+    const Step step = request(MessageType::hello, hello);
+    return step.joins ? protocol_.join() : step;
   }
 
   static protocol::Attach attach_of(const std::string& name, Access access) {
@@ -91,7 +95,7 @@ class SessionProtocolTest : public ::testing::Test {
   }
 
   Status admit(const protocol::QueueRequest& queue) {
-    const auto admission = protocol_.admit(queue);
+    const auto admission = protocol_.admit(queue, "192.0.2.1:4711");
     const auto* refusal = std::get_if<protocol::QueueRefusal>(&admission);
     return refusal != nullptr ? refusal->status : Status::ok;
   }
@@ -104,10 +108,10 @@ class SessionProtocolTest : public ::testing::Test {
 };
 
 TEST_F(SessionProtocolTest, GreetsBack) {
-  EXPECT_TRUE(protocol_.awaits_hello());
+  EXPECT_TRUE(protocol_.is_stranger());
   const Step step = hello();
   EXPECT_TRUE(step.greeted);
-  EXPECT_FALSE(protocol_.awaits_hello());
+  EXPECT_FALSE(protocol_.is_stranger());
   ASSERT_TRUE(step.send);
   EXPECT_TRUE(step.send->header.is_reply);
   EXPECT_EQ(step.send->header.tag, 77U);
@@ -117,7 +121,43 @@ TEST_F(SessionProtocolTest, GreetsBack) {
   EXPECT_EQ(reply.version, protocol::kVersion);
   EXPECT_EQ(reply.credits, protocol::kAdminCredits);
   EXPECT_EQ(reply.max_message, protocol::kMaxMessage);
-  EXPECT_EQ(reply.keepalive_ms, 0U);
+  EXPECT_EQ(reply.keepalive_ms, 5000U);
+  EXPECT_EQ(protocol_.peer().instance, kInstance);
+}
+
+TEST_F(SessionProtocolTest, GreetsOnlyWhenItMayJoin) {
+  protocol::Hello hello;
+  hello.version_min = hello.version_max = protocol::kVersion;
+  const Step step = request(MessageType::hello, hello);
+  EXPECT_TRUE(step.joins);
+  EXPECT_FALSE(step.send);
+  EXPECT_FALSE(step.greeted);
+  EXPECT_FALSE(protocol_.is_stranger());
+  const Step joined = protocol_.join();
+  EXPECT_TRUE(joined.greeted);
+  ASSERT_TRUE(joined.send);
+  EXPECT_EQ(joined.send->header.tag, 77U);
+  EXPECT_FALSE(protocol_.join().send) << "once";
+}
+
+TEST_F(SessionProtocolTest, TakesNothingBeforeTheGreeting) {
+  protocol::Hello hello;
+  hello.version_min = hello.version_max = protocol::kVersion;
+  request(MessageType::hello, hello);
+  expect_malformed(request(MessageType::list, protocol::List{}));
+  EXPECT_FALSE(protocol_.join().send) << "too late";
+}
+
+TEST_F(SessionProtocolTest, SaysWhyItCannotJoin) {
+  protocol::Hello hello;
+  hello.version_min = hello.version_max = protocol::kVersion;
+  request(MessageType::hello, hello);
+  const Step step = protocol_.refuse_join(Status::limit, "too many of you");
+  ASSERT_TRUE(step.send);
+  EXPECT_EQ(step.send->header.type, MessageType::hello);
+  EXPECT_EQ(step.send->header.status, Status::limit);
+  EXPECT_EQ(step.over, "too many of you");
+  EXPECT_FALSE(request(MessageType::keepalive, protocol::Empty{}).send);
 }
 
 TEST_F(SessionProtocolTest, AgreesOnAVersionWithinARange) {
@@ -265,11 +305,21 @@ INSTANTIATE_TEST_SUITE_P(All, MalformedPayloadTest,
 TEST_F(SessionProtocolTest, AdmitsQueuesOfItsAttachments) {
   hello();
   const Attachment& attachment = *attach().attached;
-  const auto admission = protocol_.admit(queue_of(attachment));
+  const auto admission = protocol_.admit(queue_of(attachment), "192.0.2.1:4711");
   EXPECT_EQ(std::get<const Attachment*>(admission), &attachment);
   EXPECT_EQ(admit(queue_of(attachment)), Status::stale);
-  protocol_.release(attachment.id(), 0);
+  protocol_.withdraw(queue_of(attachment));
   EXPECT_EQ(admit(queue_of(attachment)), Status::ok);
+}
+
+TEST_F(SessionProtocolTest, AdmitsNoQueueOfAnAttachmentThatWasEnded) {
+  hello();
+  const auto queue = queue_of(*attach().attached);
+  EXPECT_TRUE(protocol_.end_attachment(queue.attachment));
+  EXPECT_FALSE(protocol_.end_attachment(queue.attachment));
+  EXPECT_EQ(admit(queue), Status::no_attachment);
+  expect_refused(request(MessageType::detach, protocol::Detach{queue.attachment}),
+                 Status::no_attachment);
 }
 
 TEST_F(SessionProtocolTest, AdmitsNoQueueOfADetachedAttachment) {
@@ -278,7 +328,7 @@ TEST_F(SessionProtocolTest, AdmitsNoQueueOfADetachedAttachment) {
   const auto queue = queue_of(attachment);
   request(MessageType::detach, protocol::Detach{attachment.id()});
   EXPECT_EQ(admit(queue), Status::no_attachment);
-  protocol_.release(queue.attachment, 0);  // harmless
+  protocol_.withdraw(queue);  // harmless
 }
 
 TEST_F(SessionProtocolTest, AdmitsNoQueueOnceItIsOver) {

@@ -1,0 +1,12 @@
+# Headers that are compiled once, where a build has to be quick: most of what a source takes to
+# compile are those of libraries.
+
+function(rdmablk_precompile_headers)
+  target_precompile_headers(rdmablk_common PRIVATE
+    <algorithm> <array> <asio/io_context.hpp> <asio/post.hpp> <atomic> <chrono> <filesystem>
+    <fmt/format.h> <functional> <infiniband/verbs.h> <map> <memory> <mutex> <optional> <span>
+    <spdlog/spdlog.h> <string> <thread> <vector>)
+  foreach(library IN LISTS ARGN)
+    target_precompile_headers(${library} REUSE_FROM rdmablk_common)
+  endforeach()
+endfunction()

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <sys/ioctl.h>
+
+#include <cstddef>
+#include <cstdint>
+
+/// How a mount is asked, while it works or waits for its target, how its connection is doing, and
+/// told what to do while the target cannot be reached: ioctl(2) on the mount point, be it the image
+/// or the directory around it, opened for reading. rdmablk-fuse answers by itself. It takes root or
+/// the user that rdmablk-fuse runs as; others get EPERM, values that make no sense EINVAL, and
+/// numbers that it does not know ENOTTY.
+///
+/// The layouts are the same for 32 and 64 bits, and do not change: another version gets other
+/// structures and numbers.
+namespace rdmablk::mount_control {
+
+inline constexpr std::uint32_t kVersion = 1;
+
+/// In place of a time: never.
+inline constexpr std::uint64_t kNever = UINT64_MAX;
+
+/// The longest time, but kNever, in milliseconds: a year.
+inline constexpr std::uint64_t kMaxTime = std::uint64_t{365} * 24 * 3600 * 1000;
+
+/// initiator::RecoveryOptions, in milliseconds.
+struct Times {
+  std::uint64_t reconnect_delay;  ///< 1 to kMaxTime
+  std::uint64_t fail_fast;        ///< 0 to kMaxTime, or kNever
+  std::uint64_t give_up;          ///< 0 to kMaxTime, or kNever
+};
+
+/// initiator::SessionState::Phase.
+enum class Phase : std::uint32_t { connected = 0, reconnecting = 1, failing = 2, lost = 3 };
+
+struct Status {
+  static constexpr std::size_t kReasonSize = 256;
+
+  std::uint32_t version;
+  Phase phase;
+  Times times;
+  std::uint64_t phase_time;  ///< milliseconds since the phase began
+  std::uint64_t reconnects;  ///< times that a lost connection came back
+  char reason[kReasonSize];  // NOLINT(modernize-avoid-c-arrays): of the last loss; ends with a zero
+};
+
+/// Sets some of the times.
+struct Change {
+  static constexpr std::uint32_t kReconnectDelay = 1;
+  static constexpr std::uint32_t kFailFast = 2;
+  static constexpr std::uint32_t kGiveUp = 4;
+
+  std::uint32_t version;
+  std::uint32_t what;  ///< which of the times are meant
+  Times times;
+};
+
+static_assert(sizeof(Times) == 24 && sizeof(Status) == 304 && sizeof(Change) == 32);
+
+inline constexpr unsigned kType = 0xDB;
+inline constexpr unsigned kGetStatus = _IOR(kType, 1, Status);
+inline constexpr unsigned kSetTimes = _IOW(kType, 2, Change);
+
+}  // namespace rdmablk::mount_control

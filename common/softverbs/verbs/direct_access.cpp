@@ -1,0 +1,70 @@
+#include "common/softverbs/verbs/direct_access.h"
+
+#include <infiniband/verbs.h>
+
+#include "common/softverbs/verbs/memory_region.h"
+#include "common/softverbs/verbs/shared_table.h"
+
+namespace softverbs {
+namespace {
+
+ibv_qp_state state_of(const QueuePairSlot& slot) {
+  return static_cast<ibv_qp_state>(slot.state.load());
+}
+
+bool accepts(const QueuePairSlot& slot, const Route& route) {
+  const ibv_qp_state state = state_of(slot);
+  return slot.qpn.load() == route.dest_qpn && slot.dest_qpn.load() == route.source_qpn &&
+         slot.dest_token.load() == route.token && slot.rq_psn.load() == route.psn &&
+         (state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD);
+}
+
+Access why_not(const QueuePairSlot& slot, const Route& route) {
+  const bool gone = slot.qpn.load() != route.dest_qpn || state_of(slot) == IBV_QPS_ERR;
+  return gone ? Access::kGone : Access::kNotReady;
+}
+
+Access copy(Peer& peer, const PieceList& local, uint64_t remote, bool reads) {
+  if (peer.is_self()) {
+    if (reads) {
+      scatter(local, reinterpret_cast<const void*>(remote));
+    } else {
+      gather(local, reinterpret_cast<void*>(remote));
+    }
+    return Access::kDone;
+  }
+  if (peer.refuses_copies()) return Access::kRefusedCopy;
+  switch (reads ? read_process(peer.pid(), local, remote)
+                : write_process(peer.pid(), local, remote)) {
+    case CopyResult::kDone:
+      return Access::kDone;
+    case CopyResult::kRefused:
+      peer.remember_refusal();
+      return Access::kRefusedCopy;
+    case CopyResult::kGone:
+      return Access::kGone;
+    case CopyResult::kFault:
+      return Access::kFault;
+  }
+  return Access::kFault;
+}
+
+}  // namespace
+
+Access access_directly(Peer& peer, const Route& route, const RemoteRange& remote,
+                       const PieceList& local, bool reads) {
+  QueuePairSlot& slot = peer.table().queue_pair(route.dest_qpn);
+  if (!accepts(slot, route)) return why_not(slot, route);
+
+  const BusyWord busy(slot.busy);
+  if (!accepts(slot, route)) return why_not(slot, route);
+  const unsigned required = reads ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
+  if (!(slot.access.load() & required)) return Access::kInvalid;
+  if (remote.length == 0) return Access::kDone;
+  const auto address =
+      translate(peer.table(), remote.rkey, remote.address, remote.length, slot.pd.load(), required);
+  if (!address) return Access::kRefusedKey;
+  return copy(peer, local, *address, reads);
+}
+
+}  // namespace softverbs

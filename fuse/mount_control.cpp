@@ -1,0 +1,129 @@
+#include "fuse/mount_control.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <optional>
+
+#include "common/mount_control.h"
+#include "fuse/operations.h"
+
+namespace rdmablk::fuse {
+
+namespace {
+
+using initiator::RecoveryOptions;
+using mount_control::Change;
+using mount_control::kMaxTime;
+using mount_control::kNever;
+using mount_control::Status;
+using std::chrono::milliseconds;
+using Limit = std::optional<milliseconds>;
+
+bool is_permitted(fuse_req_t request) {
+  const uid_t user = fuse_req_ctx(request)->uid;
+  return user == 0 || user == ::geteuid();
+}
+
+mount_control::Phase number_of(initiator::SessionState::Phase phase) {
+  using From = initiator::SessionState::Phase;
+  using To = mount_control::Phase;
+  switch (phase) {
+    case From::connected:
+      return To::connected;
+    case From::reconnecting:
+      return To::reconnecting;
+    case From::failing:
+      return To::failing;
+    case From::lost:
+      return To::lost;
+  }
+  return To::lost;
+}
+
+std::uint64_t number_of(const Limit& limit) {
+  return limit ? static_cast<std::uint64_t>(limit->count()) : kNever;
+}
+
+Status status_of(const ImageSource& source) {
+  const initiator::SessionState state = source.state();
+  const RecoveryOptions options = source.recovery();
+  const auto time = std::chrono::steady_clock::now() - state.since;
+  Status status{};
+  status.version = mount_control::kVersion;
+  status.phase = number_of(state.phase);
+  status.times = {static_cast<std::uint64_t>(options.reconnect_delay.count()),
+                  number_of(options.fail_fast), number_of(options.give_up)};
+  status.phase_time =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(time).count());
+  status.reconnects = state.reconnects;
+  std::copy_n(state.reason.begin(), std::min(state.reason.size(), Status::kReasonSize - 1),
+              std::begin(status.reason));
+  return status;
+}
+
+/// Sets a time that may be "never". @return whether it is in range.
+bool set(Limit& limit, std::uint64_t time) {
+  if (time != kNever && time > kMaxTime) return false;
+  limit = time == kNever ? Limit() : Limit(milliseconds(time));
+  return true;
+}
+
+/// @return nothing when the change makes no sense.
+std::optional<RecoveryOptions> apply(const Change& change, RecoveryOptions options) {
+  constexpr std::uint32_t kAll = Change::kReconnectDelay | Change::kFailFast | Change::kGiveUp;
+  if (change.version != mount_control::kVersion || (change.what & ~kAll) != 0) return std::nullopt;
+  if ((change.what & Change::kReconnectDelay) != 0) {
+    const std::uint64_t delay = change.times.reconnect_delay;
+    if (delay == 0 || delay > kMaxTime) return std::nullopt;
+    options.reconnect_delay = milliseconds(delay);
+  }
+  const bool fail_fast = (change.what & Change::kFailFast) != 0;
+  if (fail_fast && !set(options.fail_fast, change.times.fail_fast)) return std::nullopt;
+  const bool give_up = (change.what & Change::kGiveUp) != 0;
+  if (give_up && !set(options.give_up, change.times.give_up)) return std::nullopt;
+  return options;
+}
+
+void tell_status(fuse_req_t request, const ImageSource& source, std::size_t size) {
+  if (size < sizeof(Status)) {
+    fuse_reply_err(request, EINVAL);
+    return;
+  }
+  const Status status = status_of(source);
+  fuse_reply_ioctl(request, 0, &status, sizeof status);
+}
+
+void set_times(fuse_req_t request, ImageSource& source, const void* input, std::size_t size) {
+  Change change{};
+  if (size == sizeof change) std::memcpy(&change, input, size);
+  const auto options = apply(change, source.recovery());
+  if (!options) {
+    fuse_reply_err(request, EINVAL);
+    return;
+  }
+  source.set_recovery(*options);
+  fuse_reply_ioctl(request, 0, nullptr, 0);
+}
+
+}  // namespace
+
+void control(fuse_req_t request, fuse_ino_t /*ino*/, unsigned command, void* /*argument*/,
+             fuse_file_info* /*file*/, unsigned /*flags*/, const void* input,
+             std::size_t input_size, std::size_t output_size) {
+  ImageSource& source = *static_cast<const FileSystem*>(fuse_req_userdata(request))->source;
+  if (command != mount_control::kGetStatus && command != mount_control::kSetTimes) {
+    fuse_reply_err(request, ENOTTY);
+  } else if (!is_permitted(request)) {
+    fuse_reply_err(request, EPERM);
+  } else if (command == mount_control::kGetStatus) {
+    tell_status(request, source, output_size);
+  } else {
+    set_times(request, source, input, input_size);
+  }
+}
+
+}  // namespace rdmablk::fuse

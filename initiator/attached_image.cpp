@@ -1,0 +1,51 @@
+#include "initiator/attached_image.h"
+
+#include "initiator/reconnecting_queue.h"
+
+namespace rdmablk::initiator {
+
+AttachedImage::AttachedImage(std::unique_ptr<Attachment> attachment)
+    : attachment_(std::move(attachment)), info_(attachment_->info()) {
+  attachment_->session().add(*this);
+}
+
+AttachedImage::~AttachedImage() {
+  attachment_->session().stop();
+  attachment_->session().remove(*this);
+}
+
+std::unique_ptr<Queue> AttachedImage::make_queue(unsigned depth) {
+  RdmaSession& session = attachment_->session();
+  auto place = std::make_unique<QueuePlace>(attachment_->add_queue(), depth, session.wake());
+  auto connected = session.patiently([&] { return connect(*place); });
+  QueuePlace& known = *places_.emplace_back(std::move(place));
+  return std::make_unique<ReconnectingQueue>(
+      known.hand_over, std::move(connected),
+      ReconnectingQueue::Options{.read_only = info_.read_only}, [this, &known] { forget(known); });
+}
+
+std::unique_ptr<RequestBuffers> AttachedImage::make_buffers(std::size_t bytes) {
+  return std::make_unique<RequestBuffers>(bytes, attachment_->session().buffers_domain());
+}
+
+std::unique_ptr<ConnectedQueue> AttachedImage::connect(const QueuePlace& place) {
+  return connect_queue(place.depth, attachment_->next_queue(place.number));
+}
+
+/// A queue is destroyed; what was on its way to it goes with it.
+void AttachedImage::forget(const QueuePlace& place) noexcept {
+  attachment_->session().stop();
+  std::erase_if(places_, [&](const auto& other) { return other.get() == &place; });
+}
+
+void AttachedImage::set_service(Service service) noexcept {
+  if (is_lost_) return;
+  for (const auto& place : places_) place->hand_over.set_service(service);
+}
+
+void AttachedImage::lose() noexcept {
+  set_service(Service::lost);
+  is_lost_ = true;
+}
+
+}  // namespace rdmablk::initiator

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "initiator/attachment.h"
+#include "initiator/hand_over.h"
+#include "initiator/remote_image.h"
+
+namespace rdmablk::initiator {
+
+/// The control thread's end of an I/O queue.
+struct QueuePlace {
+  QueuePlace(std::uint16_t queue_number, unsigned queue_depth, WakeEvent& control)
+      : number(queue_number), depth(queue_depth), hand_over(control) {}
+
+  std::uint16_t number;
+  unsigned depth;
+  HandOver hand_over;
+  bool is_connected = true;  ///< its thread has a connection, live or dead, or is given one
+  unsigned refusals = 0;     ///< in a row, of a target that may have forgotten the attachment
+};
+
+/// An image whose queues outlive their connections. What the kinds of exports differ in is how one
+/// connection is made. Used by the thread that drives the control loop.
+class AttachedImage : public RemoteImage {
+ public:
+  explicit AttachedImage(std::unique_ptr<Attachment> attachment);
+  ~AttachedImage() override;
+  AttachedImage(const AttachedImage&) = delete;
+  AttachedImage& operator=(const AttachedImage&) = delete;
+
+  const ImageInfo& info() const noexcept override { return info_; }
+  const protocol::AttachReply& attachment() const noexcept override { return attachment_->reply(); }
+  std::unique_ptr<Queue> make_queue(unsigned depth) override;
+  std::unique_ptr<RequestBuffers> make_buffers(std::size_t bytes) override;
+
+  Attachment& attached() const noexcept { return *attachment_; }
+
+  /// Of the queues that there are.
+  std::span<const std::unique_ptr<QueuePlace>> places() const noexcept { return places_; }
+
+  /// Makes a connection for one of them, driving the control loop. Throws Error.
+  std::unique_ptr<ConnectedQueue> connect(const QueuePlace& place);
+
+  /// Whether what was written and acknowledged may not be on stable storage yet; in doubt it is
+  /// not. Asked when the queues' connections have been ended.
+  virtual bool has_unflushed() const noexcept { return false; }
+
+  /// Says what becomes of requests without a connection. Not once it is lost.
+  void set_service(Service service) noexcept;
+
+  /// Every request ends with EIO from now on, for good.
+  void lose() noexcept;
+  bool is_lost() const noexcept { return is_lost_; }
+
+ protected:
+  /// Makes a connection to what is attached now: `attached().current()` tells where. Throws Error.
+  /// @param depth of the queue that the image was asked for.
+  virtual std::unique_ptr<ConnectedQueue> connect_queue(
+      unsigned depth, std::span<const std::byte> private_data) = 0;
+
+ private:
+  void forget(const QueuePlace& place) noexcept;
+
+  std::unique_ptr<Attachment> attachment_;
+  ImageInfo info_;
+  std::vector<std::unique_ptr<QueuePlace>> places_;
+  bool is_lost_ = false;
+};
+
+}  // namespace rdmablk::initiator

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+#include "initiator/queue.h"
+
+namespace rdmablk::initiator {
+
+/// The error of a request that a lost connection has kept from being done, or whose end it has kept
+/// from being known: it is to be posted anew on another. Users of a Queue never see it.
+inline constexpr int kUndone = ECONNRESET;
+
+/// A queue that lives as long as one connection. When that is lost, or cannot be used any more, the
+/// queue goes down: it destroys its queue pair, so that the device touches no buffer any more, and
+/// only then returns all its requests from poll(), with kUndone unless the target had answered.
+class ConnectedQueue : public Queue {
+ public:
+  /// Whether it has gone down, since the call of poll() or kick() that noticed it. What poll()
+  /// returned in that call may have been done on a target that is not there any more.
+  bool is_down() const noexcept { return down_; }
+
+  /// Why, for people.
+  const std::string& failure() const noexcept { return failure_; }
+
+ protected:
+  void set_down(std::string why) noexcept {
+    down_ = true;
+    failure_ = std::move(why);
+  }
+
+ private:
+  bool down_ = false;
+  std::string failure_;
+};
+
+}  // namespace rdmablk::initiator

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "initiator/connected_queue.h"
+#include "initiator/wake_event.h"
+
+namespace rdmablk::initiator {
+
+/// What becomes of requests that have no connection.
+enum class Service : std::uint8_t {
+  waiting,  ///< they wait for one
+  failing,  ///< they end with EIO
+  lost,     ///< they end with EIO for good
+};
+
+/// Where the thread of a queue and the control thread meet: the one gives up connections that are
+/// lost, the other gives new ones. Connections belong to the control thread, so that it is there
+/// that a dead one is destroyed. Neither ever waits for the other.
+class HandOver {
+ public:
+  /// @param control wakes the control thread; outlives this. Throws SystemError.
+  explicit HandOver(WakeEvent& control) : control_(control) {}
+  ~HandOver();
+  HandOver(const HandOver&) = delete;
+  HandOver& operator=(const HandOver&) = delete;
+
+  // The control thread.
+
+  /// Gives a new connection. @pre the one before was given up, or was called back.
+  void deliver(std::unique_ptr<ConnectedQueue> queue) noexcept;
+
+  /// Takes back what deliver() gave and nobody has taken yet; null: somebody has.
+  std::unique_ptr<ConnectedQueue> call_back() noexcept;
+
+  /// Takes what was given up; null when nothing was.
+  std::unique_ptr<ConnectedQueue> take_given_up() noexcept;
+  bool has_given_up() const noexcept {
+    return given_up_.load(std::memory_order_acquire) != nullptr;
+  }
+
+  /// How many requests the last one that was given up had not done.
+  std::uint64_t undone() const noexcept { return undone_.load(std::memory_order_relaxed); }
+
+  /// Says what becomes of requests from now on.
+  void set_service(Service service) noexcept;
+
+  // The queue's thread.
+
+  /// Readable when there is news for it.
+  int fd() const noexcept { return news_.fd(); }
+
+  /// Takes what makes fd() readable; cheap when there is nothing.
+  void drain() noexcept {
+    if (told_.load(std::memory_order_relaxed) != heard_) [[unlikely]]
+      heard_ += news_.take();
+  }
+
+  /// Takes a new connection; null when there is none. After drain().
+  std::unique_ptr<ConnectedQueue> take() noexcept;
+
+  /// Gives up a connection that is down. @param undone requests that it had not done.
+  void give_up(std::unique_ptr<ConnectedQueue> queue, std::uint64_t undone) noexcept;
+
+  Service service() const noexcept { return service_.load(std::memory_order_acquire); }
+
+ private:
+  void tell() noexcept;
+
+  WakeEvent& control_;
+  WakeEvent news_;
+  std::atomic<std::uint64_t> told_ = 0;  ///< signals of news_, those to come in a moment included
+  std::uint64_t heard_ = 0;              ///< of them
+  std::atomic<ConnectedQueue*> delivered_ = nullptr;
+  std::atomic<ConnectedQueue*> given_up_ = nullptr;
+  std::atomic<std::uint64_t> undone_ = 0;
+  std::atomic<Service> service_ = Service::waiting;
+};
+
+}  // namespace rdmablk::initiator

@@ -1,0 +1,306 @@
+#include "initiator/recovery.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "initiator/attached_image.h"
+#include "initiator/rdma_session.h"
+#include "initiator/reattachment.h"
+
+namespace rdmablk::initiator {
+
+using Phase = SessionState::Phase;
+using protocol::Status;
+
+namespace {
+
+/// How long the threads of queues have, once in an outage, to give up connections that were ended.
+/// One that is busy elsewhere must not keep the others waiting; the target fences its connection
+/// all the same.
+constexpr std::chrono::milliseconds kEndPatience{500};
+
+/// Refusals in a row after which the target is taken to have forgotten the attachment.
+constexpr unsigned kMaxQueueRefusals = 2;
+
+double seconds(ControlLoop::Clock::duration time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+bool has_ended(const AttachedImage& image) {
+  return std::ranges::none_of(image.places(), [](const auto& place) {
+    return place->is_connected && !place->hand_over.has_given_up();
+  });
+}
+
+Service service_of(Phase phase) {
+  switch (phase) {
+    case Phase::failing:
+      return Service::failing;
+    case Phase::lost:
+      return Service::lost;
+    default:
+      return Service::waiting;
+  }
+}
+
+}  // namespace
+
+Recovery::Recovery(RdmaSession& session)
+    : session_(session),
+      wake_watch_(session.loop().io(), session.wake().fd(),
+                  [this] {
+                    session_.wake().take();
+                    update_phase();
+                  }),
+      phase_timer_(session.loop().io()),
+      backoff_(RdmaSession::random_seed()) {}
+
+Recovery::~Recovery() = default;
+
+void Recovery::run() {
+  while (true) {
+    try {
+      step();
+    } catch (const std::exception& error) {
+      // Whatever it was, descriptors running out included: it costs an attempt.
+      spdlog::debug("{}: {}", session_.target().text(), error.what());
+      if (outage_) outage_->last_failure = error.what();
+      backoff_.failed(Clock::now(), longest_pause());
+    }
+  }
+}
+
+void Recovery::step() {
+  notice_losses();
+  if (is_complete()) {
+    if (outage_) end_outage();
+    session_.loop().run_until(ControlLoop::kNever, [this] { return has_news(); });
+  } else if (Clock::now() < backoff_.next()) {
+    session_.loop().run_until(backoff_.next(), [this] { return has_news() || is_complete(); });
+  } else {
+    attempt();
+    notice_losses();
+    // Something has been lost meanwhile: no reason to turn in a circle.
+    if (!is_complete()) backoff_.failed(Clock::now(), longest_pause());
+  }
+}
+
+std::chrono::milliseconds Recovery::longest_pause() const {
+  return session_.condition().options().reconnect_delay;
+}
+
+/// Whether any image is still of use.
+bool Recovery::has_live_images() const {
+  return !std::ranges::all_of(session_.images(),
+                              [](const auto* image) { return image->is_lost(); });
+}
+
+bool Recovery::has_news() const {
+  return session_.is_lost() || std::ranges::any_of(session_.images(), [](const auto* image) {
+           return std::ranges::any_of(
+               image->places(), [](const auto& place) { return place->hand_over.has_given_up(); });
+         });
+}
+
+void Recovery::notice_losses() {
+  if (session_.is_lost()) {
+    const std::string reason = session_.end();
+    begin_outage(reason);
+    // What no thread has taken yet is dead, too.
+    for (AttachedImage* const image : session_.images()) {
+      for (const auto& place : image->places()) {
+        if (place->hand_over.call_back()) place->is_connected = false;
+      }
+    }
+  }
+  for (AttachedImage* const image : session_.images()) take_given_up(*image);
+}
+
+void Recovery::take_given_up(AttachedImage& image) {
+  for (const auto& place : image.places()) {
+    const auto dead = place->hand_over.take_given_up();
+    if (!dead) continue;
+    place->is_connected = false;
+    if (image.is_lost()) continue;
+    begin_outage(fmt::format("I/O queue {} of {}: {}", place->number,
+                             image.attached().reply().info.name, dead->failure()));
+    outage_->undone += place->hand_over.undone();
+  }
+}
+
+void Recovery::begin_outage(const std::string& reason) {
+  if (outage_ || !has_live_images()) return;
+  const auto now = Clock::now();
+  outage_.emplace();
+  outage_->since = now;
+  outage_->reason = reason;
+  backoff_.lost(now, longest_pause());
+  spdlog::warn("lost the connection to {}: {}; reconnecting", session_.target().text(), reason);
+  update_phase();
+}
+
+/// Whether there is nothing to be done.
+bool Recovery::is_complete() const {
+  return std::ranges::all_of(session_.images(), [this](const auto* image) {
+    if (image->is_lost()) return true;
+    return session_.is_open() && image->attached().is_attached() &&
+           std::ranges::all_of(image->places(), [](const auto& p) { return p->is_connected; });
+  });
+}
+
+void Recovery::end_outage() {
+  const Outage outage = *std::exchange(outage_, std::nullopt);
+  phase_timer_.cancel();
+  if (!has_live_images()) return;
+  const auto now = Clock::now();
+  backoff_.succeeded(now);
+  spdlog::info("back at {} after {:.1f} s; {} requests are done again", session_.target().text(),
+               seconds(now - outage.since), outage.undone);
+  phase_ = Phase::connected;
+  show(outage.reason);
+  set_service_of_all(phase_);
+}
+
+/// Does all that is missing, in the order of setting up. Throws Error at the first that fails.
+void Recovery::attempt() {
+  if (!session_.is_open()) session_.open();
+  const auto images = session_.images();
+  for (AttachedImage* const image : images) {
+    if (!image->is_lost()) restore(*image);
+  }
+}
+
+void Recovery::restore(AttachedImage& image) {
+  if (!image.attached().is_attached()) {
+    wait_for_ends(image);
+    attach(image);
+  }
+  for (const auto& place : image.places()) {
+    if (image.is_lost()) return;
+    if (!place->is_connected) connect(image, *place);
+  }
+}
+
+void Recovery::wait_for_ends(AttachedImage& image) {
+  if (!outage_ || std::exchange(outage_->waited_for_ends, true)) return;
+  session_.loop().run_until(Clock::now() + kEndPatience,
+                            [&] { return has_ended(image) || session_.is_lost(); });
+  take_given_up(image);
+}
+
+/// Attaches it again, or finds that what was there before is not there any more.
+void Recovery::attach(AttachedImage& image) {
+  Attachment& attachment = image.attached();
+  try {
+    attachment.attach_again(false);
+  } catch (const RefusedError& error) {
+    if (error.status() == Status::fenced) return lose(image, error.what());
+    if (error.status() != Status::stale) throw;
+    if (attachment.reply().info.kind == protocol::ExportKind::memory) {
+      return lose(image, "the target has lost what the export held");
+    }
+    if (image.has_unflushed()) {
+      return lose(image,
+                  "the target's host went down, and writes that were acknowledged but never "
+                  "flushed may be lost");
+    }
+    attachment.attach_again(true);
+  }
+  if (const auto why = difference(attachment.reply(), attachment.current())) {
+    return lose(image, *why);
+  }
+  if (attachment.current().queues < image.places().size()) {
+    const std::string why =
+        fmt::format("the target grants {} I/O queues of {} now, not {}",
+                    attachment.current().queues, attachment.uri(), image.places().size());
+    session_.lose(why);
+    throw Error(why);
+  }
+}
+
+void Recovery::connect(AttachedImage& image, QueuePlace& place) {
+  std::unique_ptr<ConnectedQueue> queue;
+  try {
+    queue = image.connect(place);
+  } catch (const ConnectError& error) {
+    const auto refusal = error.refusal();
+    if ((refusal == Status::no_attachment || refusal == Status::stale) &&
+        ++place.refusals >= kMaxQueueRefusals) {
+      place.refusals = 0;
+      session_.lose(error.what());
+    }
+    throw;
+  }
+  place.refusals = 0;
+  if (image.is_lost()) return;  // meanwhile
+  place.is_connected = true;
+  place.hand_over.deliver(std::move(queue));
+}
+
+void Recovery::lose(AttachedImage& image, const std::string& why) {
+  spdlog::error(
+      "{}: {}; every request ends with an I/O error from now on, until it is mounted anew",
+      image.attached().uri(), why);
+  is_any_lost_ = true;
+  session_.condition().enter(Phase::lost, why);
+  image.lose();
+  for (const auto& place : image.places()) {
+    if (place->hand_over.call_back()) place->is_connected = false;
+  }
+}
+
+/// Does what the options say of the time that has passed, and comes back when they say more.
+void Recovery::update_phase() {
+  if (!outage_ || !has_live_images()) return;
+  const RecoveryOptions options = session_.condition().options();
+  const auto now = Clock::now();
+  backoff_.limit(now, options.reconnect_delay);
+  const auto passed = now - outage_->since;
+  if (options.give_up && passed >= *options.give_up) return give_up();
+  const bool fails = options.fail_fast && passed >= *options.fail_fast;
+  const Phase phase = fails ? Phase::failing : Phase::reconnecting;
+  if (phase != std::exchange(phase_, phase)) {
+    if (fails) {
+      spdlog::warn("requests to {} end with an I/O error until it is back",
+                   session_.target().text());
+    }
+    show(outage_->reason);
+    set_service_of_all(phase);
+  }
+  std::optional<Clock::duration> next = options.give_up;
+  if (options.fail_fast && !fails && (!next || *options.fail_fast < *next)) {
+    next = options.fail_fast;
+  }
+  if (!next) return phase_timer_.cancel(), void();
+  phase_timer_.expires_at(outage_->since + *next);
+  phase_timer_.async_wait(lifetime_.guard([this](const asio::error_code& error) {
+    if (!error) update_phase();
+  }));
+}
+
+/// Tells the phase, unless there is worse to tell.
+void Recovery::show(const std::string& reason) {
+  if (!is_any_lost_) session_.condition().enter(phase_, reason);
+}
+
+void Recovery::set_service_of_all(Phase phase) {
+  for (AttachedImage* const image : session_.images()) image->set_service(service_of(phase));
+}
+
+void Recovery::give_up() {
+  spdlog::error(
+      "gave up reconnecting to {} after {:.0f} s ({}); every request ends with an I/O error from "
+      "now on",
+      session_.target().text(), seconds(Clock::now() - outage_->since),
+      outage_->last_failure.empty() ? outage_->reason : outage_->last_failure);
+  is_any_lost_ = true;
+  session_.condition().enter(Phase::lost, outage_->reason);
+  for (AttachedImage* const image : session_.images()) image->lose();
+  if (session_.is_open()) session_.lose("reconnecting was given up");
+}
+
+}  // namespace rdmablk::initiator

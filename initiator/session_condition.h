@@ -1,0 +1,48 @@
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include "initiator/recovery_options.h"
+#include "initiator/session_state.h"
+
+namespace rdmablk::initiator {
+
+/// How a session is doing, and what it is to do while its connection is down: kept by the control
+/// thread, seen and changed by any.
+class SessionCondition {
+ public:
+  explicit SessionCondition(const RecoveryOptions& options) : options_(options) {
+    state_.since = std::chrono::steady_clock::now();
+  }
+
+  RecoveryOptions options() const {
+    const std::lock_guard lock(mutex_);
+    return options_;
+  }
+  void set_options(const RecoveryOptions& options) {
+    const std::lock_guard lock(mutex_);
+    options_ = options;
+  }
+
+  SessionState state() const {
+    const std::lock_guard lock(mutex_);
+    return state_;
+  }
+
+  /// @param reason of the loss that the phase comes from.
+  void enter(SessionState::Phase phase, const std::string& reason) {
+    const std::lock_guard lock(mutex_);
+    if (phase == SessionState::Phase::connected) ++state_.reconnects;
+    state_.phase = phase;
+    state_.since = std::chrono::steady_clock::now();
+    state_.reason = reason;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  RecoveryOptions options_;
+  SessionState state_;
+};
+
+}  // namespace rdmablk::initiator

@@ -1,0 +1,199 @@
+#include "target/attachments.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <limits>
+
+#include "common/error.h"
+#include "target/export_identity.h"
+#include "target/fencing.h"
+#include "target/lease.h"
+#include "target/store_grant.h"
+
+namespace rdmablk::target {
+namespace {
+
+using protocol::Access;
+using protocol::Attach;
+using protocol::MessageType;
+using protocol::Status;
+
+/// Whether it is one that had a lease before and has unfinished business.
+bool comes_back(const Attach& request) {
+  return request.lease != 0;
+}
+
+bool takes_over(const Attach& request) {
+  return (request.flags & Attach::kTakeOver) != 0;
+}
+
+/// The lease that it needs; null when it needs none.
+Lease* lease_for(const Offer& offer, const Attach& request) {
+  if (request.access != Access::read_write) return nullptr;
+  if (comes_back(request) && !fencing().checks_leases) return nullptr;
+  return offer.lease;
+}
+
+/// The attachment that has to end for a request that takes over.
+std::optional<std::uint64_t> in_the_way(const Offer& offer, const Attach& request) {
+  const Lease* const lease = lease_for(offer, request);
+  if (lease == nullptr || !takes_over(request) || !lease->is_held() || lease->is_leaving()) {
+    return std::nullopt;
+  }
+  return lease->holder().attachment;
+}
+
+Step refuse_attach(std::uint64_t tag, Status status, std::string reason) {
+  return refuse(MessageType::attach, tag, status, std::move(reason));
+}
+
+Step refuse_fenced(std::uint64_t tag, const Attach& request, const Lease& lease) {
+  return refuse_attach(
+      tag, Status::fenced,
+      fmt::format("the right to write export '{}' was given to another initiator since{}",
+                  request.name, lease.is_held() ? ": it is " + lease.text() : ""));
+}
+
+}  // namespace
+
+Step Attachments::attach(std::uint64_t tag, const Attach& request, const Offer& offer) {
+  if (auto step = decide({tag, request, &offer})) return std::move(*step);
+  if (waiting_.size() >= protocol::kAdminCredits) {
+    return refuse_attach(tag, Status::limit, "too many requests to attach wait already");
+  }
+  const std::uint64_t ticket = ++last_ticket_;
+  waiting_.emplace(ticket, Wanted{tag, request, &offer});
+  Step step;
+  step.waits = LeaseWait{ticket, offer.lease, takes_over(request)};
+  step.fences = in_the_way(offer, request);
+  return step;
+}
+
+Step Attachments::retry(std::uint64_t ticket) {
+  const auto found = waiting_.find(ticket);
+  if (found == waiting_.end()) return {};
+  if (auto step = decide(found->second)) {
+    waiting_.erase(found);
+    return std::move(*step);
+  }
+  Step step;
+  step.fences = in_the_way(*found->second.offer, found->second.request);
+  return step;
+}
+
+Step Attachments::give_up(std::uint64_t ticket) {
+  const auto found = waiting_.find(ticket);
+  if (found == waiting_.end()) return {};
+  const auto [tag, request, offer] = std::move(found->second);
+  waiting_.erase(found);
+  const Lease& lease = *offer->lease;
+  if (lease.is_leaving()) {
+    return refuse_attach(tag, Status::busy,
+                         fmt::format("export '{}' was {}, who is gone, but whose last writes have "
+                                     "not reached the file yet; try again",
+                                     request.name, lease.text()));
+  }
+  return refuse_attach(tag, Status::busy,
+                       fmt::format("export '{}' is {}: attach it for reading (mount -o ro), or "
+                                   "take it over (--take-over), which ends that writer",
+                                   request.name, lease.text()));
+}
+
+/// @return nothing when it has to wait for its lease.
+std::optional<Step> Attachments::decide(Wanted wanted) {
+  if (auto refusal = refuse_content(wanted)) return refusal;
+  if (attachments_.size() >= limits_.attachments ||
+      last_attachment_ == std::numeric_limits<std::uint32_t>::max()) {
+    return refuse_attach(
+        wanted.tag, Status::limit,
+        fmt::format("this session has {} attachments, no more are possible", attachments_.size()));
+  }
+  const Lease* const lease = lease_for(*wanted.offer, wanted.request);
+  if (lease != nullptr && lease->is_held()) {
+    if (!comes_back(wanted.request) || lease->is_leaving()) return std::nullopt;
+    return refuse_fenced(wanted.tag, wanted.request, *lease);
+  }
+  return grant(std::move(wanted));
+}
+
+/// What was given to another, and what is not what it was.
+std::optional<Step> Attachments::refuse_content(const Wanted& wanted) const {
+  const auto& [tag, request, offer] = wanted;
+  const Lease* const lease = lease_for(*offer, request);
+  if (lease != nullptr && comes_back(request) && request.lease != lease->number()) {
+    return refuse_fenced(tag, request, *lease);
+  }
+  const bool any_will_do = request.generation == protocol::Generation{};
+  if (any_will_do || request.generation == offer->identity->generation()) return std::nullopt;
+  return refuse_attach(tag, Status::stale,
+                       fmt::format("the content of export '{}' is not what it was", request.name));
+}
+
+Step Attachments::grant(Wanted wanted) {
+  auto& [tag, request, offer] = wanted;
+  std::shared_ptr<StoreUse> use;
+  if (offer->is_served(request.access)) {
+    use = grant_store(*offer, request, limits_,
+                      budgets_ != nullptr ? &budgets_->of(peer_.account()) : nullptr);
+    if (!use) {
+      return refuse_attach(tag, Status::limit,
+                           "the target's memory for I/O queues of file exports is used up, or what "
+                           "this client may use of it; the target's administrator may raise "
+                           "--slot-memory and --client-slot-memory");
+    }
+  }
+  const std::uint64_t id = (std::uint64_t{session_} << 32U) | (last_attachment_ + 1);
+  std::shared_ptr<LeaseHold> lease;
+  try {
+    lease = take_lease(wanted, id);
+  } catch (const Error& error) {
+    spdlog::error("export '{}': cannot grant a lease: {}", request.name, error.what());
+    return refuse_attach(tag, Status::internal,
+                         "the target cannot keep the number of a lease; its log says why");
+  }
+  ++last_attachment_;
+  const Attachment& made =
+      attachments_
+          .emplace(id, Attachment(id, *offer, request, limits_, std::move(use), std::move(lease),
+                                  session_key_ ? &*session_key_ : nullptr))
+          .first->second;
+  Step step = answer(MessageType::attach, tag, made.reply());
+  step.attached = &made;
+  return step;
+}
+
+/// The last that can fail: a number that is given fences everybody who had one before.
+std::shared_ptr<LeaseHold> Attachments::take_lease(const Wanted& wanted,
+                                                   std::uint64_t attachment) const {
+  Lease* const lease = lease_for(*wanted.offer, wanted.request);
+  if (lease == nullptr) return nullptr;
+  const Lease::Holder holder{attachment, peer_};
+  return comes_back(wanted.request) ? lease->renew(holder) : lease->grant(holder);
+}
+
+bool Attachments::end(std::uint64_t attachment) {
+  return attachments_.erase(attachment) > 0;
+}
+
+void Attachments::clear() noexcept {
+  attachments_.clear();
+  waiting_.clear();
+}
+
+std::variant<const Attachment*, protocol::QueueRefusal> Attachments::admit(
+    const protocol::QueueRequest& request) {
+  const auto found = attachments_.find(request.attachment);
+  if (found == attachments_.end()) {
+    return protocol::QueueRefusal{Status::no_attachment, "there is no such attachment"};
+  }
+  if (auto refusal = found->second.admit(request)) return std::move(*refusal);
+  return &found->second;
+}
+
+void Attachments::withdraw(const protocol::QueueRequest& request) noexcept {
+  const auto found = attachments_.find(request.attachment);
+  if (found != attachments_.end()) found->second.withdraw(request);
+}
+
+}  // namespace rdmablk::target

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <variant>
+
+#include "common/auth/key.h"
+#include "common/protocol/messages.h"
+#include "common/protocol/private_data.h"
+#include "target/attachment.h"
+#include "target/client_budgets.h"
+#include "target/limits.h"
+#include "target/session_peer.h"
+#include "target/step.h"
+
+namespace rdmablk::target {
+
+/// The attachments of one session, and its requests for some that wait for a lease.
+class Attachments {
+ public:
+  /// @param session its number. @param budgets see grant_store(); may be null. @param session_key
+  /// nothing without authentication; set before the first ATTACH. All but the number outlive this.
+  Attachments(std::uint32_t session, const Limits& limits, const SessionPeer& peer,
+              ClientBudgets* budgets, const std::optional<auth::Key>& session_key)
+      : session_(session),
+        limits_(limits),
+        peer_(peer),
+        budgets_(budgets),
+        session_key_(session_key) {}
+
+  /// Decides on an ATTACH whose export is there and gives the access that is asked for.
+  /// @return the answer; without one the request waits, as `waits` says, until retry() or
+  /// give_up(). Throws Error when random numbers cannot be had.
+  Step attach(std::uint64_t tag, const protocol::Attach& request, const Offer& offer);
+
+  /// The lease that a request waits for may be free. @return the answer, or nothing when it waits
+  /// on; `fences` may be set either way.
+  Step retry(std::uint64_t ticket);
+
+  /// A request has waited long enough. @return the refusal; nothing when it waits no more.
+  Step give_up(std::uint64_t ticket);
+
+  /// Ends one; its lease is free when its queues are gone. @return whether there was one.
+  bool end(std::uint64_t attachment);
+
+  /// Ends all, and forgets the requests that wait.
+  void clear() noexcept;
+
+  std::size_t size() const noexcept { return attachments_.size(); }
+
+  /// See Attachment::admit().
+  std::variant<const Attachment*, protocol::QueueRefusal> admit(
+      const protocol::QueueRequest& request);
+
+  /// See Attachment::withdraw().
+  void withdraw(const protocol::QueueRequest& request) noexcept;
+
+ private:
+  struct Wanted {
+    std::uint64_t tag = 0;
+    protocol::Attach request;
+    const Offer* offer = nullptr;
+  };
+
+  std::optional<Step> decide(Wanted wanted);
+  std::optional<Step> refuse_content(const Wanted& wanted) const;
+  Step grant(Wanted wanted);
+  std::shared_ptr<LeaseHold> take_lease(const Wanted& wanted, std::uint64_t attachment) const;
+
+  std::uint32_t session_;
+  const Limits& limits_;
+  const SessionPeer& peer_;
+  ClientBudgets* budgets_;
+  const std::optional<auth::Key>& session_key_;
+  std::uint32_t last_attachment_ = 0;
+  std::uint64_t last_ticket_ = 0;
+  std::map<std::uint64_t, Attachment> attachments_;
+  std::map<std::uint64_t, Wanted> waiting_;
+};
+
+}  // namespace rdmablk::target

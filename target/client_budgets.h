@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "target/slot_budget.h"
+
+namespace rdmablk::target {
+
+/// The memory that the sessions of one client may use for slots, for each client. Control thread;
+/// shares may be given back by any.
+class ClientBudgets {
+ public:
+  /// @param limit bytes, for each.
+  explicit ClientBudgets(std::uint64_t limit) noexcept : limit_(limit) {}
+  ClientBudgets(const ClientBudgets&) = delete;
+  ClientBudgets& operator=(const ClientBudgets&) = delete;
+
+  /// The budget of a client. Valid until the next call, longer while something is taken from it.
+  /// @param account see SessionPeer::account().
+  SlotBudget& of(const std::string& account);
+
+  std::size_t size() const noexcept { return budgets_.size(); }
+
+ private:
+  std::uint64_t limit_;
+  std::map<std::string, SlotBudget> budgets_;
+};
+
+}  // namespace rdmablk::target

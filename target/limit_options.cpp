@@ -1,0 +1,89 @@
+#include "target/limit_options.h"
+
+#include <fmt/format.h>
+
+#include "common/error.h"
+#include "common/units.h"
+#include "target/options.h"
+
+namespace rdmablk::target {
+namespace {
+
+constexpr double kMaxSeconds = 3600;
+constexpr std::uint64_t kMinSlotMemory = 4096;
+
+std::chrono::milliseconds milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+}  // namespace
+
+std::uint64_t parse_memory(std::string_view flag, const std::string& text, std::uint64_t least,
+                           std::uint64_t most) {
+  const auto size = parse_size(text);
+  if (!size || *size < least || *size > most || *size % kSectorSize != 0) {
+    throw UsageError(fmt::format("{} is '{}': it takes a multiple of {} bytes from {} to {}", flag,
+                                 text, kSectorSize, format_size(least), format_size(most)));
+  }
+  return *size;
+}
+
+void LimitOptions::describe(CLI::App& app) {
+  app.add_option("--handshake-timeout", handshake_timeout_,
+                 "How long a peer that has connected may take to say who it is, in seconds")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.01, kMaxSeconds))
+      ->capture_default_str();
+  app.add_option(
+         "--keepalive", keepalive_,
+         "How often an initiator has to say something, in seconds; one that is silent three "
+         "times as long loses its session. 0: it need not")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, kMaxSeconds))
+      ->capture_default_str();
+  app.add_option("--max-sessions", max_sessions_, "Sessions at a time")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
+  app.add_option("--max-client-sessions", max_client_sessions_,
+                 "Sessions of one client, or of one address where nobody is authenticated")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
+  app.add_option("--max-session-queues", max_session_queues_, "I/O queues of one session")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
+  app.add_option("--max-handshakes", max_handshakes_,
+                 "Peers that have connected and not said who they are; when there are as many, a "
+                 "silent one gives way to the next")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
+  app.add_option(
+         "--admin-rate", admin_rate_,
+         "Messages a second that a session is listened to on its admin queue; 0: any number")
+      ->type_name("N")
+      ->check(CLI::Range(0U, 1'000'000U))
+      ->capture_default_str();
+  app.add_option("--client-slot-memory", client_slot_memory_,
+                 "How much of --slot-memory the sessions of one client, or address, may use; half "
+                 "of it by default")
+      ->type_name("SIZE");
+}
+
+void LimitOptions::apply(Options& options) const {
+  Limits& limits = options.limits;
+  limits.handshake = milliseconds(handshake_timeout_);
+  limits.keepalive = milliseconds(keepalive_);
+  limits.sessions = max_sessions_;
+  limits.client_sessions = max_client_sessions_;
+  limits.session_queues = max_session_queues_;
+  limits.handshakes = max_handshakes_;
+  limits.admin_rate = admin_rate_;
+  if (!client_slot_memory_) return;
+  options.client_slot_memory = parse_memory("--client-slot-memory", *client_slot_memory_,
+                                            kMinSlotMemory, options.slot_memory);
+}
+
+}  // namespace rdmablk::target

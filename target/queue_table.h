@@ -1,0 +1,94 @@
+#pragma once
+
+#include <asio/steady_timer.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/cm/connection.h"
+#include "common/lifetime.h"
+#include "common/protocol/private_data.h"
+#include "target/io_queue.h"
+#include "target/session_environment.h"
+#include "target/session_protocol.h"
+
+namespace rdmablk::target {
+
+/// Is told what a session ends with.
+class QueueTableOwner {
+ public:
+  virtual ~QueueTableOwner() = default;
+
+  /// The peer of an I/O queue broke the rules.
+  virtual void on_violation(const std::string& reason) = 0;
+};
+
+/// The I/O queues of a session. Each has a place, which is taken until what came over the last
+/// connection is through; one that comes meanwhile waits for that, a newer one instead of it.
+class QueueTable final : private IoQueueOwner {
+ public:
+  /// @param session its number. @param protocol says who may connect. All outlive the table.
+  QueueTable(std::uint32_t session, SessionProtocol& protocol,
+             const SessionEnvironment& environment, QueueTableOwner& owner);
+  ~QueueTable() override;
+  QueueTable(const QueueTable&) = delete;
+  QueueTable& operator=(const QueueTable&) = delete;
+
+  /// Takes a request to connect a queue, and answers it, now or later.
+  /// @return why it was refused; nothing when it was accepted or waits. Throws SystemError; the
+  /// connection is the caller's to refuse then, unless it is gone.
+  std::optional<protocol::QueueRefusal> connect(std::unique_ptr<cm::Connection>& connection,
+                                                const protocol::QueueRequest& request);
+
+  /// Closes those of an attachment that has ended.
+  void end(std::uint64_t attachment);
+  void end_all();
+
+  /// Those that are connected.
+  std::size_t connected() const noexcept;
+
+  Footprint footprint() const noexcept;
+
+ private:
+  using Key = std::pair<std::uint64_t, std::uint16_t>;
+
+  /// A connection that waits for the one before.
+  struct Successor {
+    std::unique_ptr<cm::Connection> connection;
+    protocol::QueueRequest request;
+    const Attachment* attachment;
+  };
+
+  struct Place {
+    explicit Place(asio::io_context& io) : deadline(io) {}
+
+    std::unique_ptr<IoQueue> queue;  ///< null while it is being closed
+    std::optional<Successor> next;   ///< then only
+    asio::steady_timer deadline;     ///< to be established, or for the one before to be through
+  };
+
+  void on_queue_over(IoQueue& queue, const std::string& reason) override;
+  void on_queue_violation(IoQueue& queue, const std::string& reason) override;
+
+  void open(Place& place, std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
+            std::uint16_t number);
+  std::unique_ptr<IoQueue> make(std::unique_ptr<cm::Connection>& connection,
+                                const Attachment& attachment, std::uint16_t number);
+  void close(const Key& key, Place& place);
+  void on_closed(const Key& key);
+  void start_deadline(const Key& key, Place& place);
+  void on_deadline(const Key& key);
+  void refuse(Place& place, const protocol::QueueRefusal& refusal);
+
+  std::uint32_t session_;
+  SessionProtocol& protocol_;
+  const SessionEnvironment& environment_;
+  QueueTableOwner& owner_;
+  std::map<Key, Place> places_;
+  Lifetime lifetime_;
+};
+
+}  // namespace rdmablk::target

@@ -1,0 +1,20 @@
+#include "target/session_peer.h"
+
+#include <fmt/format.h>
+
+namespace rdmablk::target {
+
+std::string SessionPeer::text() const {
+  return client.empty() ? address : fmt::format("{} ({})", client, address);
+}
+
+std::string SessionPeer::account() const {
+  // The colon keeps the two apart: no name has one.
+  return client.empty() ? ":" + address.substr(0, address.rfind(':')) : client;
+}
+
+bool SessionPeer::is_resumed_by(const SessionPeer& other) const noexcept {
+  return instance != protocol::InstanceId{} && instance == other.instance && client == other.client;
+}
+
+}  // namespace rdmablk::target

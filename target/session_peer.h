@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "common/protocol/messages.h"
+
+namespace rdmablk::target {
+
+/// Who is at the other end of a session, as far as the target knows.
+struct SessionPeer {
+  std::string address;              ///< "address:port"; an IPv6 address is in brackets
+  std::string client;               ///< the name that was proved; empty without authentication
+  protocol::InstanceId instance{};  ///< what HELLO said; zero: nothing was
+
+  /// For people: "10.0.0.2:4711", "backup (10.0.0.2:4711)".
+  std::string text() const;
+
+  /// What its limits count by: its name, or its address without the port. No name is an address.
+  std::string account() const;
+
+  /// Whether a session with `other` resumes one with this peer. Whoever said no instance resumes
+  /// nothing.
+  bool is_resumed_by(const SessionPeer& other) const noexcept;
+};
+
+}  // namespace rdmablk::target

@@ -1,0 +1,132 @@
+#!/bin/bash
+# Load, faults, mounts and unmounts side by side for a while; then nothing may be left of them: the target's
+# own counts and /proc agree that it has what it had before.
+#
+# Environment:
+#   SECONDS_OF_SOAK   how long (8)
+#   SEED              what decides what happens when; a failure tells its own
+#   DEVICE_FAULTS     what the software device does wrong meanwhile (common/softverbs/faults/README.md)
+# shellcheck source=tests/e2e/remote_lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
+time=${SECONDS_OF_SOAK:-8}
+seed=${SEED:-$SRANDOM}
+start_remote
+[[ $backing != memory ]] || make_disks
+kinds=(memory direct resident)
+
+specs=()
+for backing in "${kinds[@]}"; do specs+=(--export "$(export_spec "$backing" 16M)"); done
+start_target --keepalive 1 "${specs[@]}"
+
+if [[ -n ${DEVICE_FAULTS:-} ]]; then
+  export SOFTVERBS_FAULTS=$DEVICE_FAULTS SOFTVERBS_SEED=$seed
+fi
+
+# counts: what the target says it has, without what changes by itself.
+counts() {
+  local known
+  known=$(grep --count 'counts: ' "$target_log" || true)
+  kill -USR1 "$target_pid"
+  told() { (($(grep --count 'counts: ' "$target_log") > known)); }
+  wait_until "the target tells its counts" told
+  grep 'counts: ' "$target_log" | tail -n 1 | sed 's/.*counts: //'
+}
+
+# left: what there is, by the target's word and by the kernel's. @return on standard output.
+left() {
+  local told
+  told=$(counts)
+  echo "$told"
+  echo "descriptors: $(find "/proc/$target_pid/fd" -mindepth 1 | wc -l)"
+  [[ -z ${RDMABLK_IN_VM:-} ]] ||
+    echo "device: $(rdma --json resource show | jq --compact-output '.[0] | {qp, mr, pd, cm_id}')"
+  echo "processes: $(daemons)"
+  echo "mounts: $(mounts_of 'rdmablk')"
+}
+resident_kib() { awk '/^VmRSS:/ { print $2 }' "/proc/$target_pid/status"; }
+
+# actor KIND SEED: mounts, works, and leaves, in order or not, until it is time.
+actor() {
+  local kind=$1 image=$scratch/image.$1 pid
+  RANDOM=$(($2 % 32768))
+  while (($(date +%s) < end)); do
+    mount_export "$kind" "$image" --reconnect-delay 0.2 --give-up 30 --take-over
+    (cd "$scratch" && fio --name="$kind" --filename="$image" --size=16M --direct=1 --verify=crc32c \
+      --verify_fatal=1 --ioengine=libaio --iodepth=8 --rw=randwrite --bsrange=512-64k --blockalign=512 \
+      --io_size=$((1 + RANDOM % 8))M --fsync=32) >"$scratch/fio.$kind" 2>&1 ||
+      fail "fio on $kind: $(tail -n 20 "$scratch/fio.$kind")"
+    pid=$(daemon_of "$image")
+    case $((RANDOM % 4)) in
+      0)
+        kill -KILL "$pid"
+        wait_for_exit "$pid" 30
+        umount --lazy "$image"
+        echo killed >>"$scratch/done"
+        ;;
+      1)
+        kill -STOP "$pid"
+        sleep 0.$((RANDOM % 10))
+        kill -CONT "$pid"
+        echo stopped >>"$scratch/done"
+        unmount_export "$image"
+        ;;
+      *)
+        unmount_export "$image"
+        echo unmounted >>"$scratch/done"
+        ;;
+    esac
+  done
+}
+
+# stranger SEED: asks, measures, and goes away, sometimes in the middle.
+stranger() {
+  RANDOM=$(($1 % 32768))
+  while (($(date +%s) < end)); do
+    case $((RANDOM % 3)) in
+      0) "$rdmablk" list "rdmablk://$target" >/dev/null 2>&1 ;;
+      1) "$rdmablk" info "$(uri "${kinds[RANDOM % 3]}")" >/dev/null 2>&1 ;;
+      2)
+        # In a shell of its own: bash tells of what SIGKILL ended.
+        (timeout --signal=KILL 0.$((1 + RANDOM % 8)) "$rdmablk" bench "$(uri "${kinds[RANDOM % 3]}")" --time 1) \
+          >/dev/null 2>&1
+        ;;
+    esac 2>/dev/null || true
+    echo asked >>"$scratch/done"
+  done
+}
+
+for kind in "${kinds[@]}"; do touch "$scratch/image.$kind"; done
+: >"$scratch/done"
+
+# What is opened once and kept.
+end=$(($(date +%s) + 1))
+for kind in "${kinds[@]}"; do actor "$kind" "$seed"; done
+ended() { [[ $(counts) == *'sessions=0 '*'draining=0 '* ]]; }
+wait_until "the first sessions are over" ended
+before=$(left)
+memory_before=$(resident_kib)
+
+end=$(($(date +%s) + time))
+workers=()
+for kind in "${kinds[@]}"; do
+  actor "$kind" $((seed + ${#workers[@]})) &
+  workers+=($!)
+  test_pids+=($!)
+done
+stranger "$seed" &
+workers+=($!)
+test_pids+=($!)
+for pid in "${workers[@]}"; do wait "$pid" || fail "seed $seed: a worker failed"; done
+
+# The target hears of those that were killed within three intervals.
+nothing_left() { [[ $(left) == "$before" ]]; }
+wait_until "seed $seed: what was there before is
+$before
+and there is
+$(left)" nothing_left
+memory_after=$(resident_kib)
+((memory_after < memory_before + 16384)) ||
+  fail "seed $seed: the target grew from $memory_before KiB to $memory_after KiB"
+sort "$scratch/done" | uniq --count
+echo "the target: $memory_before KiB before, $memory_after KiB after; $(tail -n +1 <<<"$before" | head -n 1)"
+stop_target

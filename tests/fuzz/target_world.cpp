@@ -1,0 +1,60 @@
+#include "tests/fuzz/target_world.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/fuzz/input.h"
+#include "tests/fuzz/scripted_device.h"
+
+namespace rdmablk::fuzz {
+namespace {
+
+// Small, so that inputs reach them.
+constexpr std::size_t kAttachments = 3;
+constexpr std::uint32_t kSlots = 4;
+constexpr std::uint32_t kSlotSize = 8192;
+constexpr std::uint64_t kSlotMemory = std::uint64_t{512} << 10;
+
+}  // namespace
+
+TargetWorld::TargetWorld() : budget_(kSlotMemory) {
+  limits_.attachments = kAttachments;
+  limits_.slots = kSlots;
+  limits_.slot_size = kSlotSize;
+  add(fmt::format("disk=memory:{},chunk=16K", kSize));
+  add(fmt::format("rom=memory:{},readonly", kSize));
+  add_file("file", "");
+  add_file("file-rom", ",readonly");
+  add_file("kept", ",resident");
+}
+
+void TargetWorld::add_file(std::string_view name, std::string_view options) {
+  UniqueFd memory(::memfd_create("export", MFD_CLOEXEC));
+  require(::ftruncate(memory.get(), kSize) == 0, "there is memory for a file");
+  add(fmt::format("{}=file:/proc/self/fd/{},direct=off{}", name, memory.get(), options));
+  memory_.push_back(std::move(memory));
+}
+
+void TargetWorld::add(std::string_view text) {
+  target::ExportSpec spec = target::parse_export_spec(text);
+  std::unique_ptr<target::FileStore> store;
+  if (spec.has_file()) {
+    store = std::make_unique<target::FileStore>(spec, static_cast<unsigned>(memory_.size()));
+    spec.size = store->file().size();
+  }
+  const std::array devices{scripted_context()};
+  exports_.push_back(std::make_unique<target::Export>(spec, std::move(store), devices,
+                                                      target::Export::Options{&budget_, false}));
+  catalog_.add(exports_.back()->offer(scripted_context()));
+}
+
+std::vector<int> TargetWorld::files() const {
+  std::vector<int> files;
+  for (const auto& made : exports_) {
+    if (made->store() != nullptr) files.push_back(made->store()->file().fd());
+  }
+  return files;
+}
+
+}  // namespace rdmablk::fuzz

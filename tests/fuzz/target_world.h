@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "target/catalog.h"
+#include "target/export.h"
+#include "target/limits.h"
+#include "target/slot_budget.h"
+
+namespace rdmablk::fuzz {
+
+/// What a target offers on the scripted device: an export of each kind. Made once; files lie in
+/// memory, and nothing is left behind.
+class TargetWorld {
+ public:
+  static constexpr std::uint64_t kSize = std::uint64_t{64} << 10;  ///< of each export, in bytes
+  static constexpr std::array kNames{"disk", "rom", "file", "file-rom", "kept"};
+
+  TargetWorld();
+
+  const target::Catalog& catalog() const noexcept { return catalog_; }
+  const target::Limits& limits() const noexcept { return limits_; }
+  const target::SlotBudget& budget() const noexcept { return budget_; }
+
+  /// The descriptors of the files, by their numbers.
+  std::vector<int> files() const;
+
+ private:
+  void add(std::string_view text);
+  void add_file(std::string_view name, std::string_view options);
+
+  target::Limits limits_;
+  target::SlotBudget budget_;
+  std::vector<UniqueFd> memory_;
+  std::vector<std::unique_ptr<target::Export>> exports_;
+  target::Catalog catalog_;
+};
+
+}  // namespace rdmablk::fuzz
