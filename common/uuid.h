@@ -1,6 +1,8 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/protocol/messages.h"
 
@@ -11,5 +13,8 @@ protocol::Uuid make_uuid();
 
 /// "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"
 std::string format_uuid(const protocol::Uuid& uuid);
+
+/// Reads what format_uuid() writes; nothing for anything else.
+std::optional<protocol::Uuid> parse_uuid(std::string_view text);
 
 }  // namespace rdmablk

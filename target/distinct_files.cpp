@@ -31,15 +31,16 @@ Identity identity_of(const std::string& path) {
 void check_distinct_files(std::span<const ExportSpec> specs) {
   std::multimap<Identity, const ExportSpec*> seen;
   for (const ExportSpec& spec : specs) {
-    if (!spec.has_file()) continue;
-    const auto identity = identity_of(spec.path);
+    const std::string& path = spec.has_file() ? spec.path : spec.save;
+    if (path.empty()) continue;
+    const auto identity = identity_of(path);
     const auto [begin, end] = seen.equal_range(identity);
     for (auto other = begin; other != end; ++other) {
       if (spec.read_only && other->second->read_only) continue;
       throw UsageError(
           fmt::format("the exports '{}' and '{}' are of one file, '{}': only read-only exports may "
                       "share one",
-                      other->second->name, spec.name, spec.path));
+                      other->second->name, spec.name, path));
     }
     seen.emplace(identity, &spec);
   }

@@ -1,9 +1,18 @@
 #include "target/export.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
 
+#include <cerrno>
+
+#include "common/error.h"
+#include "common/random.h"
 #include "common/units.h"
 #include "common/uuid.h"
+#include "target/fixed_identity.h"
+#include "target/memory_identity.h"
+#include "target/saved_memory.h"
 #include "target/volatile_identity.h"
 
 namespace rdmablk::target {
@@ -26,17 +35,146 @@ std::string describe_memory(const ExportSpec& spec) {
 }  // namespace
 
 Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
-               std::span<ibv_context* const> devices, const Options& options)
-    : spec_(spec),
-      options_(options),
-      identity_(std::make_unique<VolatileIdentity>()),
-      store_(std::move(store)) {
-  if (store_) store_->flushes().tell_losses(*identity_);
+               std::optional<KeptMemory> kept, std::span<ibv_context* const> devices,
+               const Options& options)
+    : spec_(spec), options_(options), store_(std::move(store)) {
+  if (store_) file_ = fingerprint_of(store_->file().fd(), store_->file().path());
+  if (!spec_.save.empty()) file_ = fingerprint_of(spec_.save);
+  if (spec_.has_file() && spec_.read_only) {
+    identity_ = std::make_unique<FixedIdentity>(file_, spec_.size);
+  } else if (spec_.kind == ExportKind::file) {
+    identify_by_state(nullptr);
+  }
+  if (spec_.kind != ExportKind::file) {
+    make_memory(std::move(kept));
+    for (ibv_context* const device : devices) registrations_.emplace(device, register_with(device));
+  }
   if (!spec_.read_only && !spec_.shared) lease_ = std::make_unique<Lease>(spec_.name, *identity_);
-  if (spec_.kind == ExportKind::file) return;
-  memory_ = std::make_unique<MemoryBacking>(spec_.name, spec_.size, spec_.huge_page);
-  if (store_) resident_ = std::make_unique<ResidentStore>(spec_.name, *store_, memory_->bytes());
-  for (ibv_context* const device : devices) registrations_.emplace(device, register_with(device));
+}
+
+/// Whether memory of an earlier process is to be served. Throws Error when it is not to be lost,
+/// but cannot be.
+bool Export::is_current(const MemoryRecord& record) const {
+  if (!is_backed()) return true;
+  if (record.is_dirty && record.size != spec_.size) {
+    throw Error(
+        fmt::format("memory of export '{}' was kept, and {} has another size now; give it the {} "
+                    "again that it had, or give --discard {} to let go of that memory",
+                    spec_.name, backing_path(), format_size(record.size), spec_.name));
+  }
+  // It was equal to the file, which somebody may have changed since.
+  return record.is_dirty || (record.size == spec_.size && record.backing == backing() &&
+                             !file_.changed.empty() && text_of(record.changed) == file_.changed);
+}
+
+void Export::make_memory(std::optional<KeptMemory> kept) {
+  if (kept && !is_current(kept->record.record())) kept.reset();
+  inherits_ = kept.has_value();
+  if (kept) {
+    record_ = std::make_unique<RecordMemory>(std::move(kept->record));
+    memory_ = std::make_unique<MemoryBacking>(spec_.name, std::move(kept->memory), spec_.size,
+                                              spec_.huge_page);
+    in_store_ = kept->in_store;
+  } else {
+    memory_ = std::make_unique<MemoryBacking>(spec_.name, spec_.size, spec_.huge_page);
+    if (!identity_) record_ = make_record();
+  }
+  if (!identity_ && is_backed()) {
+    identify_by_state(inherits_ ? &record_->record() : nullptr);
+  } else if (!identity_) {
+    identity_ = std::make_unique<MemoryIdentity>(*record_);
+  }
+  fill_memory();
+}
+
+std::unique_ptr<RecordMemory> Export::make_record() const {
+  MemoryRecord record;
+  set_text(record.name, spec_.name);
+  record.kind = spec_.kind;
+  record.size = spec_.size;
+  record.huge_page = spec_.huge_page;
+  record.memory = random_bytes<MemoryId>();
+  record.uuid = make_uuid();
+  record.generation = random_bytes<protocol::Generation>();
+  record.lease = first_lease();
+  record.backing = backing();
+  set_text(record.changed, file_.changed);
+  return std::make_unique<RecordMemory>(record);
+}
+
+/// @param inherited what is known of the memory, if that comes from an earlier process.
+void Export::identify_by_state(const MemoryRecord* inherited) {
+  FoundContent content{file_.incarnation, spec_.size, options_.boot, {}, inherited};
+  if (record_) content.memory = record_->record().memory;
+  auto stored = std::make_unique<StoredIdentity>(*options_.state, spec_.name, backing_path(),
+                                                 file_.file_name(), content);
+  stored_ = stored.get();
+  identity_ = std::move(stored);
+  if (record_) stored_->mirror(*record_);
+  if (store_) store_->flushes().tell_losses(*identity_);
+}
+
+void Export::fill_memory() {
+  if (store_) {
+    auto content = ResidentContent::none;
+    if (inherits_ && !record_->record().is_dirty) content = ResidentContent::file;
+    if (inherits_ && record_->record().is_dirty) content = ResidentContent::newer;
+    if (inherits_ && record_->record().is_suspect) content = ResidentContent::suspect;
+    resident_ = std::make_unique<ResidentStore>(spec_.name, *store_, memory_->bytes(), content);
+  } else if (!spec_.save.empty() && !inherits_ && !file_.incarnation.empty()) {
+    load_saved_memory(spec_, memory_->bytes());
+  }
+}
+
+void Export::begin() {
+  if (stored_ == nullptr) return;
+  if (record_) {
+    MemoryRecord record = record_->record();
+    record.is_dirty = true;
+    record_->update(record);
+  }
+  stored_->begin();
+}
+
+bool Export::settle() noexcept {
+  if (resident_) return resident_->settle();
+  if (!spec_.save.empty()) return save_memory(spec_, memory_->bytes());
+  if (!store_ || spec_.read_only) return true;
+  if (::fdatasync(store_->file().fd()) == 0) return true;
+  spdlog::error("export '{}': cannot flush {}: {}", spec_.name, store_->file().path(),
+                errno_text(errno));
+  identity_->mark_lost();
+  return false;
+}
+
+void Export::mark_clean() {
+  if (stored_ == nullptr) return;
+  file_ = store_ ? fingerprint_of(store_->file().fd(), store_->file().path())
+                 : fingerprint_of(spec_.save);
+  if (record_) {
+    MemoryRecord record = record_->record();
+    record.is_dirty = false;
+    record.is_suspect = false;
+    set_text(record.changed, file_.changed);
+    record_->update(record);
+  }
+  stored_->mark_clean(file_.incarnation);
+}
+
+KeptMemory Export::release() {
+  registrations_.clear();
+  resident_.reset();
+  return {memory_->release(), std::move(*record_), in_store_};
+}
+
+/// What tells the file that memory is to be written to: nothing does for a save, which is a new
+/// file each time, and has all of the content.
+protocol::Uuid Export::backing() const {
+  return store_ ? file_.derive_uuid({}) : protocol::Uuid{};
+}
+
+std::string Export::backing_path() const {
+  return store_ ? store_->file().path() : spec_.save;
 }
 
 Export::Registrations Export::register_with(ibv_context* device) const {
@@ -101,9 +239,11 @@ std::string Export::describe() const {
   if (memory_) what = describe_memory(spec_);
   if (store_) {
     if (!memory_) what = format_size(spec_.size);
-    what += fmt::format(" {} {}", memory_ ? "loaded from" : "in", store_->file().describe());
+    what += fmt::format(" {} {}", memory_ ? (inherits_ ? "of" : "loaded from") : "in",
+                        store_->file().describe());
   }
   const bool is_to_tell = spec_.read_only && !store_;  // a file tells of it itself
+  if (inherits_) what += " as an earlier process left it";
   return fmt::format("export '{}': {}{}{}, uuid {}", spec_.name, what,
                      is_to_tell ? ", read-only" : "", spec_.shared ? ", shared" : "",
                      format_uuid(identity_->uuid()));

@@ -10,11 +10,15 @@
 #include "target/catalog.h"
 #include "target/export_identity.h"
 #include "target/export_spec.h"
+#include "target/file_fingerprint.h"
 #include "target/file_store.h"
+#include "target/inherited_memory.h"
 #include "target/lease.h"
 #include "target/memory_backing.h"
 #include "target/registration.h"
 #include "target/resident_store.h"
+#include "target/state_directory.h"
+#include "target/stored_identity.h"
 
 namespace rdmablk::target {
 
@@ -22,14 +26,19 @@ namespace rdmablk::target {
 class Export {
  public:
   struct Options {
+    /// Where identities are kept, and the boot that it is; needed for files that may be written.
+    const StateDirectory* state = nullptr;  // outlives the export
+    std::string boot = {};
     SlotBudget* budget = nullptr;  ///< of the target; outlives the export
     bool show_path = false;        ///< to initiators, instead of the file's name alone
   };
 
-  /// Makes the memory, loads it from the file, and registers it.
+  /// Makes the memory, or takes over what an earlier process had, loads it from the file, and
+  /// registers it.
   /// @param spec with the size of its file. @param store its file, if it has one.
+  /// @param kept memory of it, in order as InheritedMemory::check() has it.
   /// @param devices those that it is offered on; they outlive the export. Throws Error.
-  Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
+  Export(const ExportSpec& spec, std::unique_ptr<FileStore> store, std::optional<KeptMemory> kept,
          std::span<ibv_context* const> devices, const Options& options);
 
   const ExportSpec& spec() const noexcept { return spec_; }
@@ -46,6 +55,38 @@ class Export {
   /// Its file; null when there is none.
   FileStore* store() const noexcept { return store_.get(); }
 
+  /// Notes, durably, that it is about to be served: only a stop in order will say again that
+  /// nothing is missing. Throws Error.
+  void begin();
+
+  /// Makes the file hold everything that was written, on stable storage, when no queue is left.
+  /// Blocks; logs what fails. Of several exports, each on a thread.
+  /// @return whether it does.
+  bool settle() noexcept;
+
+  /// Notes that it is settled, and that nothing comes after that. Throws Error.
+  void mark_clean();
+
+  /// Whether its memory is worth something to the next process.
+  bool is_kept() const noexcept { return record_ != nullptr; }
+  /// Whether the service manager has it already.
+  bool is_in_store() const noexcept { return in_store_; }
+  void set_in_store() noexcept { in_store_ = true; }
+  /// The descriptors of both. @pre is_kept()
+  int memory_fd() const noexcept { return memory_->fd(); }
+  int record_fd() const noexcept { return record_->fd(); }
+  MemoryRecord record() const noexcept { return record_->record(); }
+
+  /// Gives its memory away, at the end, when no device and no thread uses it any more.
+  /// @pre is_kept()
+  KeptMemory release();
+
+  /// Whether settle() has anything to do.
+  bool needs_settling() const noexcept { return stored_ != nullptr; }
+
+  /// The path of the file that gets its content. @pre needs_settling()
+  std::string backing_path() const;
+
   /// Null when it is read-only or shared.
   const Lease* lease() const noexcept { return lease_.get(); }
 
@@ -53,6 +94,14 @@ class Export {
   ResidentStore* resident() const noexcept { return resident_.get(); }
 
  private:
+  /// Whether a file gets to hold what lies in memory.
+  bool is_backed() const noexcept { return store_ != nullptr || !spec_.save.empty(); }
+  bool is_current(const MemoryRecord& record) const;
+  void make_memory(std::optional<KeptMemory> kept);
+  std::unique_ptr<RecordMemory> make_record() const;
+  void identify_by_state(const MemoryRecord* inherited);
+  void fill_memory();
+  protocol::Uuid backing() const;
   struct Registrations {
     Registration read_only;
     std::optional<Registration> read_write;
@@ -63,7 +112,12 @@ class Export {
 
   ExportSpec spec_;
   Options options_;
+  FileFingerprint file_;  ///< if it has one
+  std::unique_ptr<RecordMemory> record_;
+  bool inherits_ = false;  ///< an earlier process left its memory
+  bool in_store_ = false;
   std::unique_ptr<ExportIdentity> identity_;
+  StoredIdentity* stored_ = nullptr;  ///< the same, when it is kept in the state directory
   std::unique_ptr<Lease> lease_;
   std::unique_ptr<FileStore> store_;
   std::unique_ptr<MemoryBacking> memory_;

@@ -15,7 +15,7 @@ namespace rdmablk::target {
 namespace {
 
 constexpr std::string_view kForm =
-    "NAME=memory:SIZE[,huge=2M|1G][,readonly][,chunk=SIZE][,allow=...] or "
+    "NAME=memory:SIZE[,huge=2M|1G][,readonly][,chunk=SIZE][,save=PATH][,allow=...] or "
     "NAME=file:PATH[,size=SIZE][,sparse][,direct=auto|on|off][,readonly][,resident][,allow=...]";
 
 /// Cuts at the commas that no backslash stands before, and takes those backslashes out.
@@ -48,20 +48,6 @@ std::string parse_name(std::string_view text, std::string_view whole) {
   return std::string(text);
 }
 
-/// The daemon's directory and the texts that name the file must not depend on one another.
-std::string parse_path(std::string_view text, std::string_view name) {
-  if (text.empty()) throw UsageError(fmt::format("the path of export '{}' is empty", name));
-  std::error_code error;
-  const auto path = std::filesystem::absolute(text, error);
-  if (error) {
-    throw UsageError(
-        fmt::format("the path of export '{}' is '{}', and the directory that it "
-                    "starts from cannot be found: {}",
-                    name, text, error.message()));
-  }
-  return path.string();
-}
-
 /// Reads TYPE:ARGUMENT.
 void parse_type(std::string_view text, ExportSpec& spec) {
   const auto colon = text.find(':');
@@ -80,11 +66,24 @@ void parse_type(std::string_view text, ExportSpec& spec) {
     spec.size = parse_export_size(argument, spec.name);
   } else {
     spec.kind = protocol::ExportKind::file;
-    spec.path = parse_path(argument, spec.name);
+    spec.path = absolute_path(argument, spec.name);
   }
 }
 
 }  // namespace
+
+std::string absolute_path(std::string_view text, std::string_view name) {
+  if (text.empty()) throw UsageError(fmt::format("the path of export '{}' is empty", name));
+  std::error_code error;
+  const auto path = std::filesystem::absolute(text, error);
+  if (error) {
+    throw UsageError(
+        fmt::format("the path of export '{}' is '{}', and the directory that it "
+                    "starts from cannot be found: {}",
+                    name, text, error.message()));
+  }
+  return path.string();
+}
 
 ExportSpec parse_export_spec(std::string_view text) {
   ExportSpec spec;

@@ -33,6 +33,8 @@ struct ExportSpec {
   std::uint64_t huge_page = 0;  ///< bytes of a huge page; zero: the usual pages
   std::uint64_t chunk = kDefaultChunk;  ///< bytes, a power of two and at least a page
 
+  std::string save;  ///< of memory: the file that holds it while no target runs; empty: none
+
   // Of a file, resident or not.
   std::string path;                        ///< absolute
   std::optional<std::uint64_t> file_size;  ///< bytes that it has, or gets if it has to be made
@@ -43,12 +45,16 @@ struct ExportSpec {
   bool has_file() const noexcept { return kind != protocol::ExportKind::memory; }
 };
 
-/// Reads NAME=memory:SIZE[,huge=2M|1G][,readonly][,shared][,chunk=SIZE] or
+/// Reads NAME=memory:SIZE[,huge=2M|1G][,readonly][,shared][,chunk=SIZE][,save=PATH] or
 /// NAME=file:PATH[,size=SIZE][,sparse][,direct=auto|on|off][,readonly][,shared][,resident], a
 /// resident one also with huge and chunk. A relative path is made absolute. A comma that belongs to
 /// a value is written `\,`, a backslash before a comma `\\`. Each also takes
 /// allow=CLIENT[:ro|:rw][@ADDRESS[/BITS]], as often as need be. Throws UsageError.
 ExportSpec parse_export_spec(std::string_view text);
+
+/// Makes a path that an export is given absolute: it must not depend on the daemon's directory.
+/// Throws UsageError.
+std::string absolute_path(std::string_view text, std::string_view name);
 
 /// Checks that `spec.size` bytes make no more than kMaxChunks. parse_export_spec() has done so for
 /// memory; for a resident file it is to be called when its size is known. Throws UsageError.

@@ -49,6 +49,7 @@ UniqueFd create(const std::string& name, std::uint64_t huge_page) {
 
 MemoryBacking::MemoryBacking(const std::string& name, std::uint64_t size, std::uint64_t huge_page)
     : size_(size), fd_(create(name, huge_page)) {
+  size_file(name, huge_page);
   map(name, huge_page);
   allocate(name);
   // What was sealed stays: a shrunken file would answer with SIGBUS.
@@ -57,12 +58,23 @@ MemoryBacking::MemoryBacking(const std::string& name, std::uint64_t size, std::u
   }
 }
 
-void MemoryBacking::map(const std::string& name, std::uint64_t huge_page) {
+MemoryBacking::MemoryBacking(const std::string& name, UniqueFd fd, std::uint64_t size,
+                             std::uint64_t huge_page)
+    : size_(size), fd_(std::move(fd)) {
+  map(name, huge_page);
+  allocate(name);
+}
+
+void MemoryBacking::size_file(const std::string& name, std::uint64_t huge_page) {
   const std::size_t bytes = round_up(size_, huge_page != 0 ? huge_page : page_size());
   if (::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) {
     throw SystemError(fmt::format("make {} of memory for export '{}'", format_size(bytes), name),
                       errno);
   }
+}
+
+void MemoryBacking::map(const std::string& name, std::uint64_t huge_page) {
+  const std::size_t bytes = round_up(size_, huge_page != 0 ? huge_page : page_size());
   try {
     mapping_ = MemoryMapping::shared(fd_.get(), bytes);
   } catch (const SystemError& error) {

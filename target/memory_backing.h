@@ -21,12 +21,20 @@ class MemoryBacking {
   /// Throws Error, which names the pool when there are not enough huge pages.
   MemoryBacking(const std::string& name, std::uint64_t size, std::uint64_t huge_page);
 
+  /// Takes over what another process had, as it is.
+  /// @param fd a sealed memfd of these sizes. Throws Error.
+  MemoryBacking(const std::string& name, UniqueFd fd, std::uint64_t size, std::uint64_t huge_page);
+
   /// What is served: exactly `size` bytes. Behind them lies the rest of the last page.
   std::span<std::byte> bytes() const noexcept { return mapping_.bytes().first(size_); }
 
   int fd() const noexcept { return fd_.get(); }
 
+  /// Gives the memfd away: it is mapped as long as this lives.
+  UniqueFd release() noexcept { return std::move(fd_); }
+
  private:
+  void size_file(const std::string& name, std::uint64_t huge_page);
   void map(const std::string& name, std::uint64_t huge_page);
   void allocate(const std::string& name);
 

@@ -25,6 +25,9 @@ struct Arguments {
   std::vector<std::string> exports;
   std::optional<std::string> listen;
   std::string device;
+  std::optional<std::string> state_directory;
+  std::vector<std::string> discards;
+  std::optional<pid_t> predecessor;
   std::string log_level = "info";
   LimitOptions limits;
   std::size_t io_threads = std::clamp(std::thread::hardware_concurrency(), 1U, kDefaultIoThreads);
@@ -38,15 +41,17 @@ struct Arguments {
 
 void describe(CLI::App& app, Arguments& arguments) {
   app.set_version_flag("--version", "rdmablk-target " RDMABLK_VERSION);
-  app.add_option("--export", arguments.exports,
-                 "An export of memory, of a file or of a block device; may be given several times. "
-                 "size: makes the file when it is missing, with sparse unallocated. shared: any "
-                 "number of initiators may write to it at a time, not one. resident: the file is "
-                 "loaded into memory, and takes huge and chunk too. allow: which clients may have "
-                 "it, and how; may be repeated, and without any all may. A comma within a value is "
-                 "written \\,")
+  app.add_option(
+         "--export", arguments.exports,
+         "An export of memory, of a file or of a block device; may be given several times. "
+         "size: makes the file when it is missing, with sparse unallocated. shared: any "
+         "number of initiators may write to it at a time, not one. resident: the file is "
+         "loaded into memory, and takes huge and chunk too. save: the file that keeps memory "
+         "while no target runs. allow: which clients may have "
+         "it, and how; may be repeated, and without any all may. A comma within a value is "
+         "written \\,")
       ->type_name(
-          "NAME=memory:SIZE[,huge=2M|1G][,readonly][,shared][,chunk=SIZE]"
+          "NAME=memory:SIZE[,huge=2M|1G][,readonly][,shared][,chunk=SIZE][,save=PATH]"
           "[,allow=CLIENT[:ro|:rw][@ADDRESS[/BITS]]] or "
           "NAME=file:PATH[,size=SIZE][,sparse][,direct=auto|on|off][,readonly][,shared][,resident]"
           "[,allow=...]")
@@ -56,6 +61,23 @@ void describe(CLI::App& app, Arguments& arguments) {
                  "Where to listen; without it on all addresses, at port 10812")
       ->type_name("ADDR[:PORT]");
   app.add_option("--device", arguments.device, "Use this RDMA device only")->type_name("DEVICE");
+  app.add_option(
+         "--state-dir", arguments.state_directory,
+         "Where is kept what initiators know exports by, so that they find them again after "
+         "a restart; without it $STATE_DIRECTORY, or /var/lib/rdmablk for root, or "
+         "~/.local/state/rdmablk")
+      ->type_name("DIRECTORY");
+  app.add_option("--succeed", arguments.predecessor,
+                 "Take over from the target that is this process: it hands its memory over, and "
+                 "ends when this one serves")
+      ->type_name("PID")
+      ->check(CLI::PositiveNumber);
+  app.add_option(
+         "--discard", arguments.discards,
+         "Let go of the memory that an earlier process left of this export, with what is in "
+         "it; may be given several times")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   arguments.limits.describe(app);
   app.add_option("--io-threads", arguments.io_threads,
                  "Threads that work on requests for file exports")
@@ -124,6 +146,12 @@ Options make_options(const Arguments& arguments) {
   options.exports = parse_export_specs(arguments.exports);
   options.listen = listen_addresses(arguments);
   if (!arguments.device.empty()) options.device = arguments.device;
+  if (arguments.state_directory && arguments.state_directory->empty()) {
+    throw UsageError("--state-dir is empty: it takes the path of a directory");
+  }
+  options.discards = arguments.discards;
+  options.predecessor = arguments.predecessor;
+  options.state_directory = arguments.state_directory.value_or("");
   options.log_level = arguments.log_level;
   options.limits.slots = arguments.slots;
   options.limits.slot_size = static_cast<std::uint32_t>(

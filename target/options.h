@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +21,10 @@ struct Options {
   std::vector<HostPort> listen;
 
   std::optional<std::string> device;  ///< the only device to use; nothing: all
+  std::string
+      state_directory;  ///< where the identities of exports are kept; empty: the usual place
+  std::vector<std::string> discards;  ///< exports whose kept memory is to be let go of
+  std::optional<pid_t> predecessor;   ///< the process to take over from
   /// Where the clients' keys lie; nothing: nobody is asked who they are.
   std::optional<std::string> key_file;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <limits>
 #include <vector>
 
 #include "common/error.h"
@@ -26,13 +27,14 @@ ResidentStore::Background::Background(FileStore& store, std::span<const std::byt
                                       ReconciliationOwner& owner)
     : run(store, memory, thread, owner), thread(store.number(), files_of(store), "file") {}
 
-ResidentStore::ResidentStore(std::string name, FileStore& store, std::span<std::byte> memory)
+ResidentStore::ResidentStore(std::string name, FileStore& store, std::span<std::byte> memory,
+                             ResidentContent content)
     : name_(std::move(name)), store_(store), memory_(memory) {
   ReconciliationOwner& owner = *this;
   if (!store_.file().read_only()) {
     background_ = std::make_unique<Background>(store_, memory_, owner);
   }
-  load();
+  content == ResidentContent::none ? load() : take_over(content);
 }
 
 ResidentStore::~ResidentStore() {
@@ -54,6 +56,15 @@ void ResidentStore::load() {
   } catch (const SystemError& error) {
     throw Error(fmt::format("export '{}' cannot be loaded: {}", name_, error.what()));
   }
+}
+
+void ResidentStore::take_over(ResidentContent content) noexcept {
+  if (content == ResidentContent::file) return;
+  // No number of failures is this one: everything is written.
+  if (content == ResidentContent::suspect) repaired_ = std::numeric_limits<std::uint64_t>::max();
+  spdlog::info("export '{}': comparing what an earlier process left in memory with {}", name_,
+               store_.file().path());
+  reconcile();
 }
 
 void ResidentStore::reconcile() noexcept {

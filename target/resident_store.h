@@ -21,12 +21,22 @@ namespace rdmablk::target {
 /// The file behind a resident export and the memory that it is served from. What initiators flush
 /// is written back by their queues; this loads the memory, and finds what was written to it and
 /// never flushed, by comparing it with the file, on a thread of its own.
+/// What the memory of a resident export holds at first.
+enum class ResidentContent {
+  none,     ///< zeroes: the file is to be loaded
+  file,     ///< what is in the file
+  newer,    ///< what the file may lack in part
+  suspect,  ///< the same, and the file may lack even what reading it shows
+};
+
 class ResidentStore final : private ReconciliationOwner {
  public:
-  /// Loads the file into the memory, showing how far it has come. Throws Error.
+  /// Loads the file into the memory, showing how far it has come, or begins to write back what it
+  /// lacks. Throws Error.
   /// @param name of the export, for messages. @param memory of the file's size, served by devices
   /// while this compares and writes it. Both outlive this, as the store does.
-  ResidentStore(std::string name, FileStore& store, std::span<std::byte> memory);
+  ResidentStore(std::string name, FileStore& store, std::span<std::byte> memory,
+                ResidentContent content = ResidentContent::none);
 
   /// Ends what is under way, early.
   ~ResidentStore();
@@ -91,6 +101,7 @@ class ResidentStore final : private ReconciliationOwner {
   };
 
   void load();
+  void take_over(ResidentContent content) noexcept;
   void request() noexcept;
   void tell_waiters(int error) noexcept;
   void start() noexcept;

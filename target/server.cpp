@@ -11,13 +11,9 @@
 #include "common/log.h"
 #include "common/random.h"
 #include "common/units.h"
-#include "common/verbs/memory_region.h"
 #include "target/device_events.h"
-#include "target/distinct_files.h"
-#include "target/machine_memory.h"
-#include "target/memlock_budget.h"
+#include "target/export_set_up.h"
 #include "target/settlement.h"
-#include "target/store_grant.h"
 
 namespace rdmablk::target {
 namespace {
@@ -38,46 +34,24 @@ std::vector<SocketAddress> resolve_all(const std::vector<HostPort>& listen) {
   return addresses;
 }
 
-/// What the files of resident exports will take, as far as it is known: before any is made.
-void expect_sizes(std::vector<ExportSpec>& specs) {
-  for (ExportSpec& spec : specs) {
-    if (spec.has_file()) spec.size = spec.file_size.value_or(0);
-  }
-}
-
-/// Opens the files of those that have one. @param specs get their sizes.
-std::vector<std::unique_ptr<FileStore>> open_stores(std::vector<ExportSpec>& specs) {
-  std::vector<std::unique_ptr<FileStore>> stores;
-  unsigned number = 0;
-  for (ExportSpec& spec : specs) {
-    auto& store = stores.emplace_back();
-    if (!spec.has_file()) continue;
-    store = std::make_unique<FileStore>(spec, number++);
-    spec.size = store->file().size();
-    if (spec.kind == protocol::ExportKind::resident) check_chunk_count(spec);
-  }
-  return stores;
-}
-
-void check_slot_memory(const BackingFile& file, const Options& options) {
-  const std::uint64_t needed = full_queue_bytes(file, options.limits);
-  if (needed <= options.slot_memory) return;
-  throw UsageError(fmt::format(
-      "--slot-memory is {}, and one I/O queue with --slots {} of --slot-size {} takes {} bytes",
-      format_size(options.slot_memory), options.limits.slots, format_size(options.limits.slot_size),
-      needed));
-}
-
 }  // namespace
 
-Server::Server(cm::ConnectionManager& manager, const Options& options)
+Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_manager,
+               const Options& options, InheritedMemory inherited)
     : manager_(manager),
+      service_manager_(service_manager),
       limits_(options.limits),
       key_ring_(options.key_file),
       addresses_(resolve_all(options.listen)),
       slot_budget_(options.slot_memory) {
   const auto devices = select_devices(manager, addresses_, options.device);
-  make_exports(options, devices);
+  state_ = open_state(options);
+  exports_ = make_exports(options, std::move(inherited),
+                          {devices, slot_budget_, state_.get(), service_manager});
+  // The threads register the files.
+  const auto files = files_of(exports_);
+  if (!files.empty()) io_threads_.emplace(options.io_threads, files);
+  client_budgets_.emplace(client_slot_memory(options, exports_));
   key_ring_.check_rules(exports_);
   for (ibv_context* const device : devices) {
     devices_.push_back(std::make_unique<TargetDevice>(device, exports_));
@@ -91,61 +65,48 @@ Server::Server(cm::ConnectionManager& manager, const Options& options)
 
 Server::~Server() = default;
 
-/// Opens the files first: what the memory of resident exports takes depends on them.
-void Server::make_exports(const Options& options, std::span<ibv_context* const> devices) {
-  std::vector<ExportSpec> specs = options.exports;
-  check_distinct_files(specs);
-  expect_sizes(specs);
-  check_memory(specs, read_machine_memory());
-  auto stores = open_stores(specs);
-  check_memory(specs, read_machine_memory());
-  check_memlock(specs, devices.size(), verbs::memlock_limit());
-  std::uint64_t client_memory = options.client_slot_memory.value_or(options.slot_memory / 2);
-  std::vector<int> files;
-  for (const auto& store : stores) {
-    if (!store) continue;
-    check_slot_memory(store->file(), options);
-    if (!options.client_slot_memory) {
-      client_memory = std::max(client_memory, full_queue_bytes(store->file(), options.limits));
-    }
-    files.push_back(store->file().fd());
-  }
-  client_budgets_.emplace(client_memory);
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    exports_.push_back(std::make_unique<Export>(
-        specs[i], std::move(stores[i]), devices,
-        Export::Options{.budget = &slot_budget_, .show_path = options.show_paths}));
-    spdlog::info("{}", exports_.back()->describe());
-  }
-  // The threads register the files.
-  if (!files.empty()) io_threads_.emplace(options.io_threads, files);
-}
-
-void Server::run() {
+ServerEnd Server::run(const std::function<void()>& on_serving) {
   signals_.emplace(io_, SIGTERM, SIGINT, SIGHUP);
   wait_for_signal();
   count_signal_.emplace(io_, SIGUSR1);
   wait_for_count_signal();
-  listen();
-  for (const auto& exported : exports_) {
-    if (exported->store() != nullptr) exported->store()->keep();
-  }
+  listeners_ = listen_on(manager_, addresses_, *this);
+  begin();
+  SuccessionHandler& succession = *this;
+  succession_.emplace(io_, succession);
   const DescriptorWatch watch(io_, manager_.fd(), [this] { manager_.process(); });
   std::vector<std::unique_ptr<DeviceEvents>> device_events;
   for (const auto& device : devices_) {
     device_events.push_back(std::make_unique<DeviceEvents>(io_, device->context()));
   }
+  announce();
+  service_manager_.tell_ready();
+  on_serving();
   io_.run();
   listeners_.clear();
   sessions_.clear();
   drain_queues();
-  settle_exports();
+  if (!successor_) {
+    settle_exports();
+    return {};
+  }
+  spdlog::info("ended: {}", counters_.text());
+  return {std::move(successor_), release_memory(exports_)};
+}
+
+/// Nobody is served before this: connections wait.
+void Server::begin() {
+  for (const auto& exported : exports_) exported->begin();
+  for (const auto& exported : exports_) {
+    if (exported->store() != nullptr) exported->store()->keep();
+  }
 }
 
 /// Lets files take what resident exports hold in memory alone.
 void Server::settle_exports() {
   settling_ = true;
   const auto unsettled = settle(exports_, io_);
+  mark_clean(exports_, unsettled);
   spdlog::info("ended: {}", counters_.text());
   if (!unsettled.empty()) throw Error(describe_unsettled(unsettled));
 }
@@ -164,8 +125,7 @@ void Server::drain_queues() {
   }
 }
 
-void Server::listen() {
-  listeners_ = listen_on(manager_, addresses_, *this);
+void Server::announce() const {
   std::vector<std::string> where;
   for (const auto& listener : listeners_) where.push_back(listener->address().text());
   std::vector<std::string> over;
@@ -226,6 +186,7 @@ Counts Server::count() const {
 
 void Server::shut_down() {
   stopping_ = true;
+  service_manager_.tell_stopping();
   listeners_.clear();
   if (sessions_.empty()) return io_.stop();
   // They stay in the map until later: nothing is removed while it is walked through.
@@ -238,6 +199,21 @@ void Server::shut_down() {
     if (deaf > 0) spdlog::warn("{} sessions did not acknowledge that the target ends", deaf);
     io_.stop();
   });
+}
+
+std::optional<std::string> Server::refuse_successor(const SuccessionRequest& request) {
+  if (stopping_) return "the target is about to end";
+  std::vector<MemoryRecord> records;
+  for (const auto& exported : exports_) {
+    if (exported->is_kept()) records.push_back(exported->record());
+  }
+  return reason_against(request, records);
+}
+
+void Server::on_successor(Successor successor) {
+  spdlog::info("process {} takes over: shutting down", successor.pid());
+  successor_.emplace(std::move(successor));
+  if (!stopping_) shut_down();
 }
 
 /// The initiator may have had another session, which it has lost: that ends first, and what it has

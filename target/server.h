@@ -3,6 +3,7 @@
 #include <asio/io_context.hpp>
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,26 +25,40 @@
 #include "target/limits.h"
 #include "target/options.h"
 #include "target/queue_drain.h"
+#include "target/service_manager.h"
 #include "target/session.h"
 #include "target/slot_budget.h"
+#include "target/succession_listener.h"
 #include "target/target_device.h"
 
 namespace rdmablk::target {
 
+/// How a target has come to its end.
+struct ServerEnd {
+  /// Who takes over; nothing: a signal ended it.
+  std::optional<Successor> successor;
+  std::vector<KeptMemory> memory;  ///< for the successor
+};
+
 /// The whole target: exports on devices, a listener, and the sessions that come. Used by one
 /// thread.
-class Server final : private cm::RequestHandler, private SessionOwner {
+class Server final : private cm::RequestHandler, private SessionOwner, private SuccessionHandler {
  public:
   /// Makes and registers the exports.
-  /// @param manager outlives the server. Throws Error.
-  Server(cm::ConnectionManager& manager, const Options& options);
+  /// @param manager, service_manager outlive the server. @param inherited memory of exports that
+  /// earlier processes left; all of it is for these. Throws Error.
+  Server(cm::ConnectionManager& manager, const ServiceManager& service_manager,
+         const Options& options, InheritedMemory inherited);
   ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Listens and serves until SIGTERM or SIGINT, takes leave of the sessions, writes back
-  /// what resident exports hold in memory alone, and returns. Throws Error, also when data is lost.
-  void run();
+  /// Listens and serves until SIGTERM or SIGINT, or until a successor asks for it, and
+  /// takes leave of the sessions. Without a successor it then brings to the files of exports what
+  /// they lack. Throws Error, also when data is lost.
+  /// @param on_serving called when it listens.
+  /// @return what to do next, once this is destroyed.
+  ServerEnd run(const std::function<void()>& on_serving);
 
  private:
   void on_request(std::unique_ptr<cm::Connection> connection,
@@ -51,6 +66,8 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   void on_session_joins(Session& session) override;
   void fence(std::uint64_t attachment, const std::string& taker) override;
   void on_session_over(Session& session) override;
+  std::optional<std::string> refuse_successor(const SuccessionRequest& request) override;
+  void on_successor(Successor successor) override;
 
   std::optional<protocol::QueueRefusal> answer(std::unique_ptr<cm::Connection>& connection,
                                                std::span<const std::byte> private_data);
@@ -60,20 +77,21 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   void refuse(cm::Connection* connection, const protocol::QueueRefusal& refusal);
   const TargetDevice* find_device(const cm::Connection& connection) const;
   std::uint32_t next_session_id();
-  void listen();
+  void announce() const;
   void wait_for_signal();
   void wait_for_count_signal();
   Counts count() const;
   std::optional<protocol::QueueRefusal> make_room();
   std::optional<std::string> exceeds_client_limit(const Session& session) const;
   void shut_down();
+  void begin();
   void reload();
-  void make_exports(const Options& options, std::span<ibv_context* const> devices);
   void drain_queues();
   void settle_exports();
   void remove(std::uint32_t session);
 
   cm::ConnectionManager& manager_;
+  const ServiceManager& service_manager_;
   Limits limits_;
   KeyRing key_ring_;
   FailedAttempts strangers_;
@@ -82,6 +100,7 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   asio::io_context io_{1};
   std::vector<SocketAddress> addresses_;
   SlotBudget slot_budget_;
+  std::unique_ptr<StateDirectory> state_;
   std::optional<ClientBudgets> client_budgets_;
   std::vector<std::unique_ptr<Export>> exports_;
   std::vector<std::unique_ptr<TargetDevice>> devices_;
@@ -94,6 +113,8 @@ class Server final : private cm::RequestHandler, private SessionOwner {
   std::optional<asio::signal_set> signals_;  ///< until it serves, signals end the process
   std::optional<asio::signal_set> count_signal_;
   asio::steady_timer goodbye_{io_};
+  std::optional<SuccessionListener> succession_;
+  std::optional<Successor> successor_;
   Listeners listeners_;
   std::map<std::uint32_t, std::unique_ptr<Session>> sessions_;
   Lifetime lifetime_;

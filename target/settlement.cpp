@@ -1,12 +1,15 @@
 #include "target/settlement.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
 #include <system_error>
 #include <thread>
 
+#include "common/error.h"
 #include "common/signals.h"
 
 namespace rdmablk::target {
@@ -16,11 +19,11 @@ std::vector<const Export*> settle(std::span<const std::unique_ptr<Export>> expor
   std::vector<const Export*> unsettled;
   std::size_t waiting = 0;
   std::vector<std::jthread> threads;
-  for (const auto& resident : exports) {
-    if (resident->resident() == nullptr) continue;
+  for (const auto& exported : exports) {
+    if (!exported->needs_settling()) continue;
     ++waiting;
-    const auto work_on = [&io, &unsettled, &waiting, one = resident.get()] {
-      const bool settled = one->resident()->settle();
+    const auto work_on = [&io, &unsettled, &waiting, one = exported.get()] {
+      const bool settled = one->settle();
       asio::post(io, [&unsettled, &waiting, one, settled] {
         if (!settled) unsettled.push_back(one);
         --waiting;
@@ -41,11 +44,23 @@ std::vector<const Export*> settle(std::span<const std::unique_ptr<Export>> expor
   return unsettled;
 }
 
+void mark_clean(std::span<const std::unique_ptr<Export>> exports,
+                std::span<const Export* const> unsettled) {
+  for (const auto& exported : exports) {
+    if (std::find(unsettled.begin(), unsettled.end(), exported.get()) != unsettled.end()) continue;
+    try {
+      exported->mark_clean();
+    } catch (const Error& error) {
+      spdlog::error("{}", error.what());
+    }
+  }
+}
+
 std::string describe_unsettled(std::span<const Export* const> exports) {
   std::string text;
   for (const Export* const one : exports) {
     text += fmt::format("{}export '{}' ({})", text.empty() ? "" : ", ", one->spec().name,
-                        one->store()->file().path());
+                        one->backing_path());
   }
   return fmt::format(
       "data is lost: not everything that was written to {} has reached the file, the log says why; "

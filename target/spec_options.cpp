@@ -53,7 +53,8 @@ DirectIo parse_direct(std::string_view text, std::string_view name) {
 
 constexpr std::string_view known_options(protocol::ExportKind kind) {
   if (kind == protocol::ExportKind::memory) {
-    return "a memory export takes huge=2M|1G, readonly, shared, chunk=SIZE and allow=CLIENT";
+    return "a memory export takes huge=2M|1G, readonly, shared, chunk=SIZE, save=PATH and "
+           "allow=CLIENT";
   }
   return "a file export takes size=SIZE, sparse, direct=auto|on|off, readonly, shared, "
          "allow=CLIENT and "
@@ -111,6 +112,8 @@ bool SpecOptions::take_value(std::string_view key, std::string_view value) {
     spec_.rules.add(value, spec_.name);
   } else if (key == "chunk") {
     chunk_ = parse_bytes(value, "chunk size", spec_.name);
+  } else if (key == "save" && !spec_.has_file()) {
+    spec_.save = absolute_path(value, spec_.name);
   } else if (key == "size" && spec_.has_file()) {
     spec_.file_size = parse_export_size(value, spec_.name);
   } else if (key == "direct" && spec_.has_file()) {
@@ -167,6 +170,12 @@ void SpecOptions::finish_memory() {
                     spec_.name, format_size(spec_.chunk), format_size(page)));
   }
   if (!spec_.has_file()) check_chunk_count(spec_);
+  if (spec_.read_only && !spec_.save.empty()) {
+    throw UsageError(
+        fmt::format("export '{}' has the options 'save' and 'readonly': there is nothing to save; "
+                    "file:PATH,resident,readonly serves a file from memory",
+                    spec_.name));
+  }
 }
 
 }  // namespace rdmablk::target

@@ -5,6 +5,7 @@
 
 #include "common/random.h"
 #include "common/uuid.h"
+#include "target/generation.h"
 
 namespace rdmablk::target {
 
@@ -20,11 +21,7 @@ protocol::Generation VolatileIdentity::generation() const {
 
 void VolatileIdentity::mark_lost() noexcept {
   const std::scoped_lock lock(mutex_);
-  // Cannot fail, and nobody else has the rest of these bytes.
-  for (std::byte& digit : generation_) {
-    digit = static_cast<std::byte>(std::to_integer<unsigned>(digit) + 1);
-    if (digit != std::byte{0}) break;
-  }
+  change(generation_);
 }
 
 std::uint64_t first_lease() {

@@ -13,7 +13,7 @@ target='' mounted=''
 # `command`.
 target_command() {
   command=("${runner[@]}" "$bin/rdmablk-target" --export "$1" --listen "$address"
-    --device "$device" --insecure "${@:2}")
+    --device "$device" --insecure --state-dir "$workspace/state" "${@:2}")
 }
 
 # launch_target COMMAND...: returns when it listens. It runs in a session of its own, so that Ctrl-C

@@ -29,6 +29,7 @@ start() {
   ((EUID == 0)) || skip "it takes root to mount"
   [[ -c /dev/fuse ]] || skip "there is no /dev/fuse"
   scratch=$(realpath "$(mktemp --directory --tmpdir rdmablk-e2e-XXXXXX)")
+  export STATE_DIRECTORY=$scratch/state # of targets that are given none
   trap finish EXIT
   trap 'exit 143' TERM
   trap 'exit 130' INT

@@ -94,7 +94,8 @@ start_target() {
   [[ " $* " != *" --auth "* ]] || insecure=()
   target_log=$scratch/target.log
   : >"$target_log"
-  "${run_with[@]}" "$RDMABLK_BIN/rdmablk-target" "${insecure[@]}" --listen "$address:0" "$@" 2>"$target_log" &
+  "${run_with[@]}" "$RDMABLK_BIN/rdmablk-target" "${insecure[@]}" --listen "$address:0" \
+    --state-dir "$scratch/state" "$@" 2>"$target_log" &
   target_pid=$!
   test_pids+=("$target_pid")
   wait_until "the target listens" target_listens_or_ended

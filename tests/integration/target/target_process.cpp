@@ -45,9 +45,16 @@ std::string target_program() {
 
 }  // namespace
 
-TargetProcess::TargetProcess(const std::vector<std::string>& arguments, std::uint16_t port) {
-  std::vector<std::string> command{target_program(), "--log-level", "debug", "--listen",
-                                   test_address() + ":" + std::to_string(port)};
+TargetProcess::TargetProcess(const std::vector<std::string>& arguments, std::uint16_t port)
+    : state_(::testing::TempDir() + "/rdmablk-state-XXXXXX") {
+  if (::mkdtemp(state_.data()) == nullptr) throw SystemError("make a directory", errno);
+  std::vector<std::string> command{target_program(),
+                                   "--log-level",
+                                   "debug",
+                                   "--listen",
+                                   test_address() + ":" + std::to_string(port),
+                                   "--state-dir",
+                                   state_};
   const bool has_keys = std::find(arguments.begin(), arguments.end(), "--auth") != arguments.end();
   if (!has_keys) command.push_back("--insecure");
   command.insert(command.end(), arguments.begin(), arguments.end());
@@ -72,9 +79,12 @@ void TargetProcess::wait_until_listening(UniqueFd input) {
 }
 
 TargetProcess::~TargetProcess() {
-  if (pid_ < 0) return;
-  ::kill(pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
+  if (pid_ >= 0) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(state_, ignored);
 }
 
 void TargetProcess::show_log_if_failed() {

@@ -67,6 +67,7 @@ class TargetProcess {
   void wait_until_listening(UniqueFd input);
   bool read_log();
 
+  std::string state_;  ///< its --state-dir, which goes away with it
   pid_t pid_ = -1;
   UniqueFd output_;
   std::string log_;

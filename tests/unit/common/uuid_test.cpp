@@ -13,6 +13,17 @@ TEST(Uuid, IsFormattedInFiveGroups) {
   EXPECT_EQ(format_uuid(uuid), "00112233-4455-6677-8899-aabbccddeeff");
 }
 
+TEST(Uuid, IsRead) {
+  const auto uuid = make_uuid();
+  const std::string text = format_uuid(uuid);
+  EXPECT_EQ(parse_uuid(text), uuid);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    for (const char* wrong : {"", "g", "--", " ", "A"}) {
+      EXPECT_FALSE(parse_uuid(std::string(text).replace(i, 1, wrong))) << i << " " << wrong;
+    }
+  }
+}
+
 TEST(Uuid, IsOfVersion4) {
   for (int i = 0; i < 100; ++i) {
     const std::string text = format_uuid(make_uuid());

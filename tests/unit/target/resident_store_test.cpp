@@ -2,18 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstring>
 #include <thread>
 #include <vector>
 
 #include "common/error.h"
 #include "error_of.h"
+#include "file_size_limit.h"
 #include "scratch_directory.h"
 #include "target/memory_backing.h"
 
@@ -30,26 +29,6 @@ constexpr std::uint64_t kBlock = 4096;
 /// A hold that nobody waits for.
 struct TestHold final : RangeLock::Hold {
   void on_granted() noexcept override { std::abort(); }
-};
-
-/// While it lives no file can be written behind a size.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(std::uint64_t size) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{size, before_.rlim_max};
-    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
-  }
-  ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
 };
 
 /// A sparse file with a few bytes at 3 MiB - 4 and at 20 MiB, in memory. The parameter is how it is

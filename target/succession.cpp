@@ -1,0 +1,182 @@
+#include "target/succession.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+
+#include "common/error.h"
+#include "common/export_name.h"
+#include "target/line_socket.h"
+
+namespace rdmablk::target {
+namespace {
+
+using nlohmann::json;
+using protocol::ExportKind;
+
+constexpr int kVersion = 1;
+
+json describe(const ExportSpec& spec) {
+  return {{"name", spec.name},       {"kind", static_cast<int>(spec.kind)},
+          {"size_bytes", spec.size}, {"huge_bytes", spec.huge_page},
+          {"path", spec.path},       {"read_only", spec.read_only}};
+}
+
+ExportSpec read_spec(const json& entry) {
+  ExportSpec spec;
+  entry.at("name").get_to(spec.name);
+  const int kind = entry.at("kind").get<int>();
+  if (!is_export_name(spec.name) || kind < static_cast<int>(ExportKind::memory) ||
+      kind > static_cast<int>(ExportKind::resident)) {
+    throw std::out_of_range("export");
+  }
+  spec.kind = static_cast<ExportKind>(kind);
+  entry.at("size_bytes").get_to(spec.size);
+  entry.at("huge_bytes").get_to(spec.huge_page);
+  entry.at("path").get_to(spec.path);
+  entry.at("read_only").get_to(spec.read_only);
+  return spec;
+}
+
+std::string text_of(const json& document) {
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// An object, or null for anything else.
+json parse(std::string_view text) {
+  json document = json::parse(text, nullptr, false);
+  return document.is_object() ? document : json();
+}
+
+UniqueFd connect_to(pid_t pid) {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!socket) throw SystemError("make a Unix socket", errno);
+  const std::string name = succession_socket_name(pid);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  name.copy(address.sun_path, sizeof address.sun_path);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) {
+    throw Error(fmt::format("cannot succeed process {}: {}: it is no target that serves", pid,
+                            errno_text(errno)));
+  }
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.pid != pid ||
+      (peer.uid != ::geteuid() && peer.uid != 0)) {
+    throw Error(
+        fmt::format("cannot succeed process {}: another process or user answers for it "
+                    "(process {} of user {})",
+                    pid, peer.pid, peer.uid));
+  }
+  return socket;
+}
+
+}  // namespace
+
+std::string SuccessionRequest::encode() const {
+  json document{{"version", kVersion}, {"exports", json::array()}, {"discards", discards}};
+  for (const ExportSpec& spec : exports) document["exports"].push_back(describe(spec));
+  return text_of(document);
+}
+
+std::optional<SuccessionRequest> SuccessionRequest::decode(std::string_view text) {
+  try {
+    const json document = json::parse(text);
+    SuccessionRequest request;
+    if (document.at("version").get<int>() != kVersion) return std::nullopt;
+    for (const json& entry : document.at("exports")) request.exports.push_back(read_spec(entry));
+    document.at("discards").get_to(request.discards);
+    return request;
+  } catch (const json::exception& /*error*/) {
+    return std::nullopt;
+  } catch (const std::out_of_range& /*error*/) {
+    return std::nullopt;
+  }
+}
+
+std::optional<std::string> reason_against(const SuccessionRequest& request,
+                                          std::span<const MemoryRecord> memory) {
+  for (const MemoryRecord& record : memory) {
+    const std::string name = text_of(record.name);
+    const auto& discards = request.discards;
+    if (std::find(discards.begin(), discards.end(), name) != discards.end()) continue;
+    const auto found = std::find_if(request.exports.begin(), request.exports.end(),
+                                    [&](const ExportSpec& spec) { return spec.name == name; });
+    const auto why = found == request.exports.end() ? std::string("there is no such export")
+                                                    : difference(*found, record);
+    if (why.empty()) continue;
+    return fmt::format(
+        "the memory of export '{}' would be lost: {}; serve it as it is, or give --discard {}",
+        name, why, name);
+  }
+  return std::nullopt;
+}
+
+std::string succession_socket_name(pid_t target) {
+  return std::string(1, '\0') + fmt::format("rdmablk-target-{}", target);
+}
+
+bool Successor::pass(std::span<const KeptMemory> memory) noexcept {
+  try {
+    for (const KeptMemory& one : memory) {
+      const json line{{"memory", text_of(one.record.record().name)}};
+      const int error =
+          send_line(socket_.get(), text_of(line), {one.memory.get(), one.record.fd()});
+      if (error != 0) return false;
+    }
+    if (send_line(socket_.get(), text_of(json{{"complete", true}})) != 0) return false;
+    const auto answer = receive_line(socket_.get(), kMaxSuccessionLine);
+    return answer && parse(answer->text).value("serving", false);
+  } catch (const std::exception& error) {
+    spdlog::error("the hand-over to process {} failed: {}", pid_, error.what());
+    return false;
+  }
+}
+
+Predecessor::Predecessor(pid_t pid, const SuccessionRequest& request, InheritedMemory& memory)
+    : pid_(pid), socket_(connect_to(pid)) {
+  if (send_line(socket_.get(), request.encode()) != 0) {
+    throw Error(fmt::format("cannot succeed process {}: it does not listen", pid));
+  }
+  take(memory);
+}
+
+void Predecessor::take(InheritedMemory& memory) {
+  while (true) {
+    auto line = receive_line(socket_.get(), kMaxSuccessionLine);
+    if (!line) {
+      throw Error(fmt::format(
+          "cannot succeed process {}: it has ended, or serves another successor", pid_));
+    }
+    const json said = parse(line->text);
+    if (said.contains("refused")) {
+      throw Error(fmt::format("cannot succeed process {}, which goes on serving: {}", pid_,
+                              said.value("refused", std::string())));
+    }
+    if (said.value("complete", false)) return;
+    if (said.contains("accepted")) {
+      spdlog::info("process {} ends its sessions, and hands over", pid_);
+    } else if (line->descriptors.size() == 2) {
+      const auto name = said.value("memory", std::string());
+      memory.add(memory_fd_name(name), std::move(line->descriptors[0]), false);
+      memory.add(record_fd_name(name), std::move(line->descriptors[1]), false);
+    } else {
+      throw Error(fmt::format("cannot succeed process {}: it speaks another version", pid_));
+    }
+  }
+}
+
+void Predecessor::confirm() noexcept {
+  send_line(socket_.get(), R"({"serving":true})");
+  socket_.reset();
+}
+
+}  // namespace rdmablk::target

@@ -1,0 +1,93 @@
+#include "target/state_directory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "error_of.h"
+#include "file_size_limit.h"
+#include "scratch_directory.h"
+
+namespace rdmablk::target {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Optional;
+
+class StateDirectoryTest : public ::testing::Test {
+ protected:
+  ScratchDirectory scratch_;
+  StateDirectory directory_{scratch_.path("var/state/")};
+};
+
+TEST_F(StateDirectoryTest, IsMadeForItsOwnerAlone) {
+  struct stat status {};
+  ASSERT_EQ(::stat(scratch_.path("var/state").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0700U);
+  EXPECT_EQ(directory_.path(), scratch_.path("var/state"));
+}
+
+TEST_F(StateDirectoryTest, ReadsWhatItWrote) {
+  EXPECT_EQ(directory_.read("a"), std::nullopt);
+  directory_.write("a", "one");
+  directory_.write("a", "two");
+  EXPECT_THAT(directory_.read("a"), Optional(std::string("two")));
+  EXPECT_EQ(StateDirectory(directory_.path()).read("a"), "two");
+}
+
+TEST_F(StateDirectoryTest, LeavesNothingButItsFiles) {
+  directory_.write("a", "one");
+  directory_.remove("a");
+  directory_.remove("a");
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
+}
+
+TEST_F(StateDirectoryTest, KeepsTheOldContentWhenTheNewOneDoesNotFit) {
+  directory_.write("a", "old");
+  {
+    const FileSizeLimit limit(3);
+    EXPECT_THAT(error_of<SystemError>([&] { directory_.write("a", "a new one"); }),
+                HasSubstr(directory_.path() + "/a"));
+  }
+  EXPECT_EQ(directory_.read("a"), "old");
+  directory_.remove("a");
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path()));
+}
+
+TEST_F(StateDirectoryTest, FollowsNoLinks) {
+  scratch_.make("elsewhere", 4);
+  std::filesystem::create_symlink(scratch_.path("elsewhere"), directory_.path() + "/a.new");
+  std::filesystem::create_symlink(scratch_.path("elsewhere"), directory_.path() + "/b");
+  EXPECT_THROW(directory_.write("a", "mine"), SystemError);
+  EXPECT_THROW(directory_.read("b"), SystemError);
+}
+
+TEST_F(StateDirectoryTest, ReadsNoMoreThanItWouldWrite) {
+  scratch_.make("var/state/large", std::uint64_t{1} << 30);
+  EXPECT_THROW(directory_.read("large"), SystemError);
+}
+
+TEST(StateDirectoryErrorTest, NamesTheDirectoryAndTheOption) {
+  const ScratchDirectory scratch;
+  scratch.make("file", 1);
+  for (const auto& path : {scratch.path("file"), scratch.path("file/below")}) {
+    EXPECT_THAT(error_of<Error>([&] { StateDirectory{path}; }),
+                AllOf(HasSubstr(path), HasSubstr("--state-dir")));
+  }
+}
+
+TEST(StateDirectoryPlaceTest, IsTheServiceManagersFirst) {
+  ::setenv("STATE_DIRECTORY", "/run/a:/run/b", 1);
+  EXPECT_EQ(default_state_directory(), "/run/a");
+  ::unsetenv("STATE_DIRECTORY");
+  ::setenv("XDG_STATE_HOME", "/home/x/state", 1);
+  EXPECT_EQ(default_state_directory(),
+            ::geteuid() == 0 ? "/var/lib/rdmablk" : "/home/x/state/rdmablk");
+}
+
+}  // namespace
+}  // namespace rdmablk::target

@@ -1,0 +1,182 @@
+#include "target/succession.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <asio/io_context.hpp>
+#include <thread>
+
+#include "error_of.h"
+#include "sample_record.h"
+#include "target/line_socket.h"
+#include "target/memory_backing.h"
+#include "target/succession_listener.h"
+
+namespace rdmablk::target {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A target with the memory of one export, "disk", that waits for its successor on a thread.
+class PredecessorProcess final : private SuccessionHandler {
+ public:
+  PredecessorProcess() {
+    SuccessionHandler& handler = *this;
+    listener_.emplace(io_, handler);
+    thread_ = std::thread([this] { io_.run(); });
+  }
+  ~PredecessorProcess() override { stop(); }
+
+  /// Waits until it has handed over. @return whether the successor has confirmed.
+  bool stop() {
+    if (thread_.joinable()) {
+      if (!handed_over_) io_.stop();
+      thread_.join();
+    }
+    return confirmed_;
+  }
+  bool wait() {
+    thread_.join();
+    return confirmed_;
+  }
+
+  MemoryRecord record = sample_record();
+  MemoryBacking memory{"disk", record.size, 0};
+
+ private:
+  std::optional<std::string> refuse_successor(const SuccessionRequest& request) override {
+    return reason_against(request, std::span(&record, 1));
+  }
+  void on_successor(Successor successor) override {
+    handed_over_ = true;
+    std::vector<KeptMemory> kept;
+    kept.push_back({duplicate(memory.fd()), RecordMemory(record)});
+    confirmed_ = successor.pass(kept);
+    io_.stop();
+  }
+
+  asio::io_context io_{1};
+  std::optional<SuccessionListener> listener_;
+  std::atomic<bool> handed_over_ = false;
+  bool confirmed_ = false;
+  std::thread thread_;
+};
+
+SuccessionRequest request(const std::string& spec) {
+  return {parse_export_specs({spec}), {}};
+}
+
+UniqueFd connect_to_self() {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const auto name = succession_socket_name(::getpid());
+  name.copy(address.sun_path, name.size());
+  EXPECT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address),
+                      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size())),
+            0);
+  return socket;
+}
+
+TEST(SuccessionTest, PassesMemoryOn) {
+  PredecessorProcess old;
+  old.memory.bytes()[5] = std::byte{0x5a};
+  InheritedMemory inherited;
+  Predecessor predecessor(::getpid(), request("disk=memory:1M"), inherited);
+  inherited.check(parse_export_specs({"disk=memory:1M"}));
+  auto kept = inherited.take("disk");
+  ASSERT_TRUE(kept);
+  EXPECT_FALSE(kept->in_store);
+  EXPECT_EQ(kept->record.record().uuid, old.record.uuid);
+  EXPECT_EQ(MemoryBacking("disk", std::move(kept->memory), old.record.size, 0).bytes()[5],
+            std::byte{0x5a});
+  predecessor.confirm();
+  EXPECT_TRUE(old.wait());
+}
+
+TEST(SuccessionTest, IsNotDoneBeforeTheSuccessorServes) {
+  PredecessorProcess old;
+  {
+    InheritedMemory inherited;
+    const Predecessor predecessor(::getpid(), request("disk=memory:1M"), inherited);
+  }
+  EXPECT_FALSE(old.wait());
+}
+
+TEST(SuccessionTest, IsRefusedWhenMemoryWouldBeLost) {
+  PredecessorProcess old;
+  InheritedMemory inherited;
+  const auto refusal = [&](const SuccessionRequest& asked) {
+    return error_of<Error>([&] { Predecessor(::getpid(), asked, inherited); });
+  };
+  EXPECT_THAT(refusal(request("disk=memory:2M")), HasSubstr("goes on serving"));
+  EXPECT_THAT(refusal(request("other=memory:1M")), HasSubstr("--discard disk"));
+  EXPECT_TRUE(inherited.empty());
+  auto asked = request("other=memory:1M");
+  asked.discards = {"disk"};
+  Predecessor predecessor(::getpid(), asked, inherited);
+  predecessor.confirm();
+  EXPECT_TRUE(old.wait());
+}
+
+TEST(SuccessionTest, BearsThoseWhoSayNothingThatMakesSense) {
+  PredecessorProcess old;
+  for (const char* text : {"", "{", "[]", "null", R"({"version":2,"exports":[],"discards":[]})",
+                           R"({"version":1,"exports":[{}],"discards":[]})",
+                           R"({"version":1,"exports":7,"discards":[]})",
+                           R"({"version":1,"exports":[],"discards":[1]})"}) {
+    const UniqueFd socket = connect_to_self();
+    ASSERT_EQ(send_line(socket.get(), text), 0);
+    const auto answer = receive_line(socket.get(), 4096);
+    ASSERT_TRUE(answer) << text;
+    EXPECT_THAT(answer->text, HasSubstr("refused")) << text;
+  }
+  { const UniqueFd leaves_at_once = connect_to_self(); }
+  const UniqueFd talks = connect_to_self();
+  const std::string much(kMaxSuccessionLine + 1, 'x');
+  send_line(talks.get(), much);
+  EXPECT_FALSE(receive_line(talks.get(), 4096));
+  InheritedMemory inherited;
+  Predecessor(::getpid(), request("disk=memory:1M"), inherited).confirm();
+  EXPECT_TRUE(old.wait());
+}
+
+TEST(SuccessionTest, FindsNobodyWhereNoTargetIs) {
+  InheritedMemory inherited;
+  EXPECT_THAT(error_of<Error>([&] { Predecessor(1, request("disk=memory:1M"), inherited); }),
+              HasSubstr("cannot succeed process 1: "));
+}
+
+TEST(SuccessionRequestTest, IsReadAsItWasWritten) {
+  SuccessionRequest asked = request("disk=file:/srv/a,resident,huge=2M");
+  asked.discards = {"x", "y"};
+  const auto read = SuccessionRequest::decode(asked.encode());
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->exports.size(), 1U);
+  EXPECT_EQ(read->exports[0].name, "disk");
+  EXPECT_EQ(read->exports[0].kind, protocol::ExportKind::resident);
+  EXPECT_EQ(read->exports[0].huge_page, std::uint64_t{2} << 20);
+  EXPECT_EQ(read->exports[0].path, "/srv/a");
+  EXPECT_FALSE(read->exports[0].read_only);
+  EXPECT_EQ(read->discards, asked.discards);
+}
+
+TEST(LineSocketTest, KeepsDescriptorsWithTheirLine) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+  UniqueFd a(ends[0]);
+  const UniqueFd b(ends[1]);
+  ASSERT_EQ(send_line(a.get(), "one", {a.get(), b.get()}), 0);
+  ASSERT_EQ(send_line(a.get(), "two"), 0);
+  ASSERT_EQ(send_line(a.get(), "three", {a.get()}), 0);
+  a.reset();
+  std::vector<std::size_t> counts;
+  while (auto line = receive_line(b.get(), 64)) counts.push_back(line->descriptors.size());
+  EXPECT_EQ(counts, (std::vector<std::size_t>{2, 0, 1}));
+}
+
+}  // namespace
+}  // namespace rdmablk::target
