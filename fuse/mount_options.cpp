@@ -169,10 +169,8 @@ void MountOptions::set(const std::string& name, const std::string& value) {
 }
 
 std::optional<initiator::Credentials> MountOptions::credentials() const {
-  if (key_file) return initiator::Credentials(*key_file, client.value_or(""));
-  if (client)
-    throw UsageError("option client= says who this is; it needs keyfile=, which proves it");
-  return std::nullopt;
+  if (!key_file) return std::nullopt;
+  return initiator::Credentials(*key_file, client.value_or(""));
 }
 
 void MountOptions::parse(const std::string& text) {

@@ -101,6 +101,9 @@ void take(Options& options, const Words& words) {
   if (options.mount.take_over && options.mount.read_only) {
     throw UsageError("take_over and ro contradict each other: who only reads takes nothing over");
   }
+  if (options.mount.client && !options.mount.key_file) {
+    throw UsageError("option client= says who this is; it needs keyfile=, which proves it");
+  }
   const std::size_t expected = words.null_size.empty() ? 2 : 1;
   if (words.positional.size() != expected) {
     throw UsageError(words.null_size.empty()

@@ -31,7 +31,7 @@ struct MountOptions {
   bool take_over = false;               ///< the right to write, from who has it
   initiator::RecoveryOptions recovery;  ///< what to do while the target is away
 
-  /// Reads the key file, if one is given. Throws Error, UsageError when only the client is.
+  /// Reads the key file, if one is given. Throws Error.
   std::optional<initiator::Credentials> credentials() const;
 
   /// Reads one argument of `-o`: options separated by commas ("\," is a comma within a value).

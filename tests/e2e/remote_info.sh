@@ -60,7 +60,7 @@ stop_target
 # To look takes next to nothing of the target's memory for slots, which a mount has nearly all of.
 expect_fail 2 "slot-memory is 32 KiB.*takes [0-9]+" "$RDMABLK_BIN/rdmablk-target" --insecure --listen "$address:0" \
   --export "holes=file:$file" --slot-memory 32K
-start_target --export "holes=file:$file,direct=off" --slot-memory 4500K
+start_target --export "holes=file:$file,direct=off" --slot-memory 4500K --client-slot-memory 4500K
 touch "$scratch/image"
 mount_export holes "$scratch/image" -o workers=1
 expect_equal "info with little memory for slots" 16777216 "$("$rdmablk" info --size "$(uri holes)")"

@@ -10,7 +10,7 @@ file=$(backing_file disk)
 touch "$scratch/first" "$scratch/second"
 
 start_resident() {
-  start_target --export "disk=file:$file,size=$1,sparse,resident"
+  start_target --export "disk=file:$file,size=$1,sparse,resident,shared"
 }
 
 # write_all FILE: random bytes that are not synced; they are in $scratch/data, too.

@@ -1,5 +1,6 @@
 #!/bin/bash
-# A target that vanishes: its mounts answer with I/O errors, do not hang, and can be unmounted.
+# A target that vanishes: mounts that are told not to wait for it answer with I/O errors, do not hang, and
+# can be unmounted.
 # shellcheck source=tests/e2e/remote_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
 start_remote
@@ -16,7 +17,7 @@ reads_fail() { ! dd if="$image" of=/dev/null bs=4k count=1 iflag=direct status=n
 
 # Killed while idle. The news takes a moment to arrive.
 start_target --export "$(export_spec disk 16M)"
-mount_export disk "$image"
+mount_export disk "$image" --fail-fast 0
 kill_target
 wait_until "reads fail" reads_fail
 answers_with_errors
@@ -24,7 +25,7 @@ unmount_export "$image"
 
 # Killed under load.
 start_target --export "$(export_spec disk 16M)"
-mount_export disk "$image"
+mount_export disk "$image" --fail-fast 0
 run_in_background fio --name=load --filename="$image" --rw=randrw --bs=64k --ioengine=libaio --iodepth=32 \
   --direct=1 --size=16M --time_based --runtime=120 --output="$scratch/fio.log"
 load=$!
@@ -39,7 +40,7 @@ unmount_export "$image"
 
 # Stopped in an orderly way: the mount is told, and answers with errors as well.
 start_target --export "$(export_spec disk 16M)"
-mount_export disk "$image"
+mount_export disk "$image" --fail-fast 0
 stop_target
 wait_until "reads fail" reads_fail
 answers_with_errors
