@@ -17,7 +17,7 @@ touch "$image" "$scratch/second"
 export_disk() {
   make_disk 32M
   power_on --alignment 512
-  start_target --export "$(export_of disk "$disk")"
+  start_target --export "$(export_of disk "$disk,shared")"
   mount_export disk "$image"
 }
 
