@@ -273,7 +273,8 @@ void FileQueue::end(Request& request) noexcept {
   done_.push(request);
 }
 
-/// Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any more.
+/// Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any
+/// more.
 void FileQueue::notice_loss() noexcept {
   if (connection_.take_loss()) go_down(connection_.failure());
 }

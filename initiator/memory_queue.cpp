@@ -208,7 +208,8 @@ void MemoryQueue::give_back(Request& request) noexcept {
   done_.push(request);
 }
 
-/// Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any more.
+/// Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any
+/// more.
 void MemoryQueue::notice_loss() noexcept {
   if (connection_.take_loss()) go_down(connection_.failure());
 }
