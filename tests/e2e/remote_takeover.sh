@@ -18,6 +18,13 @@ fill() {
 # holds_only FILE BYTE: as another initiator sees it.
 holds_only() { [[ $(dd if="$1" bs=1M iflag=direct status=none | tr --delete "$2" | wc --bytes) == 0 ]]; }
 
+# scribble FILE: zeroes, again and again, until that fails.
+scribble() {
+  while dd if=/dev/zero of="$1" bs=64K count=256 oflag=direct conv=notrunc status=none; do :; done
+  return 1
+}
+has_scribbled() { ! holds_only "$1" "$2"; }
+
 # expect_content BYTE: what a reader sees that asks the target.
 expect_content() {
   mount_export disk "$reader" -o ro
@@ -36,9 +43,8 @@ unmount_export "$first"
 mount_export disk "$first"
 
 # The first one is killed in the middle of its writes; the next one need not ask.
-run_in_background dd if=/dev/zero of="$first" bs=64K count=100000 oflag=direct conv=notrunc status=none
-writer=$!
-wait_until "the first one writes" grep --quiet '^write_bytes: [1-9]' "/proc/$writer/io"
+run_in_background scribble "$first"
+wait_until "the first one writes" has_scribbled "$first" a
 pid=$(daemon_of "$first")
 kill -KILL "$pid"
 wait_for_exit "$pid" 30 || fail "SIGKILL did not end the daemon"
@@ -50,9 +56,9 @@ unmount_export "$second"
 
 # The first one is frozen, with writes in flight: it keeps the lease until it is taken over.
 mount_export disk "$first"
-run_in_background dd if=/dev/zero of="$first" bs=64K count=100000 oflag=direct conv=notrunc status=none
+run_in_background scribble "$first"
 writer=$!
-wait_until "the first one writes" grep --quiet '^write_bytes: [1-9]' "/proc/$writer/io"
+wait_until "the first one writes" has_scribbled "$first" b
 pid=$(daemon_of "$first")
 kill -STOP "$pid"
 expect_fail 1 'held for writing' "$rdmablk" mount "$(uri disk)" "$second" --quiet
