@@ -158,9 +158,10 @@ void Recovery::attach(AttachedImage& image) {
       return lose(image, "the target has lost what the export held");
     }
     if (image.has_unflushed()) {
-      return lose(image,
-                  "the target's host went down, and writes that were acknowledged but never "
-                  "flushed may be lost");
+      return lose(
+          image,
+          "the target cannot vouch for what was not flushed (its host went down, or it lost "
+          "its state), and writes that were acknowledged but never flushed may be lost");
     }
     attachment.attach_again(true);
   }

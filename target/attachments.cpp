@@ -117,17 +117,21 @@ std::optional<Step> Attachments::decide(Wanted wanted) {
   return grant(std::move(wanted));
 }
 
-/// What was given to another, and what is not what it was.
+/// What is not what it was, and what was given to another. In this order: new content has new
+/// leases, and "given to another" would be the wrong reason.
 std::optional<Step> Attachments::refuse_content(const Wanted& wanted) const {
   const auto& [tag, request, offer] = wanted;
-  const Lease* const lease = lease_for(*offer, request);
-  if (lease != nullptr && comes_back(request) && request.lease != lease->number()) {
-    return refuse_fenced(tag, request, *lease);
-  }
   const bool any_will_do = request.generation == protocol::Generation{};
-  if (any_will_do || request.generation == offer->identity->generation()) return std::nullopt;
-  return refuse_attach(tag, Status::stale,
-                       fmt::format("the content of export '{}' is not what it was", request.name));
+  if (!any_will_do && request.generation != offer->identity->generation()) {
+    return refuse_attach(
+        tag, Status::stale,
+        fmt::format("the content of export '{}' is not what it was", request.name));
+  }
+  const Lease* const lease = lease_for(*offer, request);
+  if (lease == nullptr || !comes_back(request) || request.lease == lease->number()) {
+    return std::nullopt;
+  }
+  return refuse_fenced(tag, request, *lease);
 }
 
 Step Attachments::grant(Wanted wanted) {

@@ -15,12 +15,6 @@ ClientKeys ClientKeys::read(const std::string& path) {
 }
 
 ClientKeys::ClientKeys(const std::vector<auth::NamedKey>& keys, const std::string& path) {
-  if (keys.empty()) {
-    throw Error(
-        fmt::format("cannot use the key file {}: it has no client in it; `rdmablk keygen "
-                    "CLIENT` prints a line for one",
-                    path));
-  }
   for (const auth::NamedKey& entry : keys) {
     if (entry.client.empty()) {
       throw Error(fmt::format(

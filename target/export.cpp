@@ -39,7 +39,10 @@ Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
                const Options& options)
     : spec_(spec), options_(options), store_(std::move(store)) {
   if (store_) file_ = fingerprint_of(store_->file().fd(), store_->file().path());
-  if (!spec_.save.empty()) file_ = fingerprint_of(spec_.save);
+  if (!spec_.save.empty()) {
+    check_save_place(spec_);
+    file_ = fingerprint_of(spec_.save);
+  }
   if (spec_.has_file() && spec_.read_only) {
     identity_ = std::make_unique<FixedIdentity>(file_, spec_.size);
   } else if (spec_.kind == ExportKind::file) {

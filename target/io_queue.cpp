@@ -15,8 +15,8 @@ namespace {
 std::string describe_loss(const cm::Connection& connection, const cm::Event& event) {
   if (!event.in_error || verbs::is_iwarp(connection.device())) return "disconnected";
   spdlog::warn(
-      "{}: {} put its I/O queue in error: it reached for memory that it may not have, or broke the "
-      "rules of the transport",
+      "{}: {} put its I/O queue in error: it reached for memory that it may not have, or it was "
+      "gone when it was sent something",
       connection.peer(), verbs::device_name(connection.device()));
   return "its device put it in error";
 }
@@ -46,6 +46,7 @@ void IoQueue::tell_violation(const std::string& reason) {
 void IoQueue::on_event(cm::Connection& connection, const cm::Event& event) {
   switch (event.type) {
     case cm::EventType::disconnected:
+      if (owner_ == nullptr) return;  // this end began it
       return tell_over(describe_loss(connection, event));
     case cm::EventType::device_removed:
       return tell_over("its device was removed");

@@ -1,5 +1,6 @@
 #include "target/key_ring.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <utility>
@@ -9,7 +10,13 @@
 namespace rdmablk::target {
 
 KeyRing::KeyRing(std::optional<std::string> path) : path_(std::move(path)) {
-  if (path_) keys_ = ClientKeys::read(*path_);
+  if (!path_) return;
+  keys_ = ClientKeys::read(*path_);
+  if (keys_->size() > 0) return;
+  throw Error(
+      fmt::format("cannot use the key file {}: it has no client in it; `rdmablk keygen CLIENT` "
+                  "prints a line for one",
+                  *path_));
 }
 
 bool KeyRing::reload() {
@@ -23,7 +30,9 @@ bool KeyRing::reload() {
     spdlog::error("SIGHUP: {}; the keys stay as they were", error.what());
     return false;
   }
-  spdlog::info("SIGHUP: read the keys of {} clients", keys_->size());
+  // Nobody at all is what an administrator may want of a target that runs.
+  const std::size_t clients = keys_->size();
+  spdlog::info("SIGHUP: read the keys of {} client{}", clients, clients == 1 ? "" : "s");
   return true;
 }
 

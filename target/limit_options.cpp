@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "common/error.h"
 #include "common/units.h"
 #include "target/options.h"
@@ -10,10 +12,20 @@ namespace rdmablk::target {
 namespace {
 
 constexpr double kMaxSeconds = 3600;
+constexpr double kMinKeepalive = 0.1;
 constexpr std::uint64_t kMinSlotMemory = 4096;
 
 std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+/// A shorter interval than kMinKeepalive is missed by who merely was not scheduled in time.
+std::string is_interval(const std::string& text) {
+  double value = 0;
+  const bool is_number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
+  if (is_number && (value == 0 || (value >= kMinKeepalive && value <= kMaxSeconds))) return {};
+  return fmt::format("'{}' is neither 0 nor a number of seconds from {} to {}", text, kMinKeepalive,
+                     kMaxSeconds);
 }
 
 }  // namespace
@@ -39,7 +51,7 @@ void LimitOptions::describe(CLI::App& app) {
          "How often an initiator has to say something, in seconds; one that is silent three "
          "times as long loses its session. 0: it need not")
       ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, kMaxSeconds))
+      ->check(is_interval)
       ->capture_default_str();
   app.add_option("--max-sessions", max_sessions_, "Sessions at a time")
       ->type_name("N")

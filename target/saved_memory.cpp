@@ -99,6 +99,14 @@ class NewFile {
 
 }  // namespace
 
+void check_save_place(const ExportSpec& spec) {
+  const std::string directory = std::filesystem::path(spec.save).parent_path().string();
+  if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return;
+  throw SystemError(fmt::format("save export '{}' to {}: no file can be made in {}", spec.name,
+                                spec.save, directory),
+                    errno);
+}
+
 void load_saved_memory(const ExportSpec& spec, std::span<std::byte> memory) {
   const auto fail = [&](const std::string& why) {
     throw Error(fmt::format("export '{}' cannot be loaded from {}: {}", spec.name, spec.save, why));

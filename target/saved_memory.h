@@ -7,6 +7,10 @@
 
 namespace rdmablk::target {
 
+/// Checks, before anything is served, that a file can be made beside `spec.save`: finding out at
+/// the end would be too late. Throws Error.
+void check_save_place(const ExportSpec& spec);
+
 /// Reads what save_memory() has written, showing how far it has come.
 /// @param spec a memory export, with `save`. @param memory of its size, zero. Throws Error, also
 /// when the file is of another size.

@@ -1,6 +1,7 @@
 #include "target/spec_options.h"
 
 #include <fmt/format.h>
+#include <filesystem>
 
 #include <algorithm>
 #include <bit>
@@ -12,6 +13,9 @@
 
 namespace rdmablk::target {
 namespace {
+
+/// As many as the kernel follows, path_resolution(7).
+constexpr int kMaxLinks = 40;
 
 /// May be given several times.
 constexpr std::string_view kAllow = "allow";
@@ -49,6 +53,17 @@ DirectIo parse_direct(std::string_view text, std::string_view name) {
   throw UsageError(fmt::format(
       "the direct I/O of export '{}' is '{}': it takes direct=auto, direct=on or direct=off", name,
       text));
+}
+
+/// A file that is replaced by a new one must be what a link leads to, not the link.
+std::string follow_links(std::filesystem::path path) {
+  std::error_code error;
+  for (int links = 0; links < kMaxLinks; ++links) {
+    const auto next = std::filesystem::read_symlink(path, error);
+    if (error) break;  // no link
+    path = (path.parent_path() / next).lexically_normal();
+  }
+  return path.string();
 }
 
 constexpr std::string_view known_options(protocol::ExportKind kind) {
@@ -113,7 +128,7 @@ bool SpecOptions::take_value(std::string_view key, std::string_view value) {
   } else if (key == "chunk") {
     chunk_ = parse_bytes(value, "chunk size", spec_.name);
   } else if (key == "save" && !spec_.has_file()) {
-    spec_.save = absolute_path(value, spec_.name);
+    spec_.save = follow_links(absolute_path(value, spec_.name));
   } else if (key == "size" && spec_.has_file()) {
     spec_.file_size = parse_export_size(value, spec_.name);
   } else if (key == "direct" && spec_.has_file()) {

@@ -104,7 +104,7 @@ expect_equal "what was written before" "$sum" "$(sha256 "$image")"
 dd if="$image" of=/dev/null bs=1M iflag=direct status=none
 
 # Whoever is thrown out is gone; and comes back, when it is let in again, with the key that it has then.
-use_keys bob
+use_keys # nobody
 reload
 wait_until "the session ends" grep --quiet "client 'alice' was removed from the keys" "$target_log"
 "$rdmablk" keygen alice --output "$(key_of next)"

@@ -116,3 +116,13 @@ expect_match "what it says" "No space left" "$(cat "$target_log")"
 expect_equal "what was saved before" "$before" "$(sha256 "$scratch/small/saved.img")"
 expect_equal "files left" "saved.img" "$(ls "$scratch/small")"
 umount "$scratch/small"
+
+# What cannot be saved is told at once.
+expect_fail 1 "cannot save export 'saved' to $scratch/nowhere/m.img.*No such file" "${target_command[@]}" \
+  --state-dir "$scratch/state" --export "saved=memory:1M,save=$scratch/nowhere/m.img"
+
+# A link is followed, not replaced.
+ln -s "$scratch/linked.img" "$scratch/link.img"
+start_target --export "linked=memory:1M,save=$scratch/link.img"
+stop_target
+[[ -L $scratch/link.img && -f $scratch/linked.img ]] || fail "the link was replaced: $(ls -l "$scratch"/link*)"

@@ -225,12 +225,14 @@ TEST_F(SessionLeaseTest, ComesBackToNothingWhenItWasGivenAwayMeanwhile) {
   EXPECT_THAT(refusal(first_.attach(again(before)), Status::fenced), HasSubstr("since"));
 }
 
-TEST_F(SessionLeaseTest, TheLeaseIsLookedAtBeforeTheGeneration) {
+TEST_F(SessionLeaseTest, TheGenerationIsLookedAtBeforeTheLease) {
   auto back = again(granted(first_.attach()));
   first_->end_attachments();
   back.generation[0] ^= std::byte{1};
   refusal(first_.attach(back), Status::stale);
-  ++back.lease;
+  ++back.lease;  // new content comes with new leases: that is not the reason to tell
+  refusal(first_.attach(back), Status::stale);
+  back.generation = {};
   refusal(first_.attach(back), Status::fenced);
 }
 
