@@ -79,7 +79,7 @@ QueuePair::~QueuePair() {
   CompletionQueue::from(recv_cq)->users.fetch_sub(1);
   CompletionQueue::from(send_cq)->users.fetch_sub(1);
   ProtectionDomain::from(pd)->users.fetch_sub(1);
-  process_.queue_pairs().remove(index_);
+  process_.queue_pairs().remove(index_, this);
   pthread_cond_destroy(&cond);
   pthread_mutex_destroy(&mutex);
 }
@@ -183,6 +183,8 @@ void QueuePair::forget_requests() {
 }
 
 void QueuePair::withdraw() {
+  // From here on the service does not find it: it reports nothing more.
+  process_.queue_pairs().remove(index_, this);
   Context::from(context)->async_events().discard([this](const ibv_async_event& event) {
     return is_queue_pair_event(event.event_type) && event.element.qp == this;
   });

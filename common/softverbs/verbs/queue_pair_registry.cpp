@@ -19,9 +19,9 @@ uint32_t QueuePairRegistry::add(QueuePair* queue_pair) {
   return 0;
 }
 
-void QueuePairRegistry::remove(uint32_t index) {
+void QueuePairRegistry::remove(uint32_t index, const QueuePair* queue_pair) {
   std::lock_guard lock(mutex_);
-  slots_[index] = nullptr;
+  if (slots_[index] == queue_pair) slots_[index] = nullptr;
 }
 
 QueuePair* QueuePairRegistry::find(uint32_t qpn) const {

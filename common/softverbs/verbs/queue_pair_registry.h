@@ -18,7 +18,8 @@ class QueuePairRegistry {
  public:
   /// Reserves an index, the one that rested longest. \return 0 when all are in use.
   uint32_t add(QueuePair* queue_pair);
-  void remove(uint32_t index);
+  /// Does nothing when the index is another queue pair's by now.
+  void remove(uint32_t index, const QueuePair* queue_pair);
 
   [[nodiscard]] std::unique_lock<std::mutex> lock() { return std::unique_lock(mutex_); }
 
