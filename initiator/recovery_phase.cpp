@@ -42,9 +42,7 @@ bool Recovery::has_live_images() const {
 void Recovery::begin_outage(const std::string& reason) {
   if (outage_ || !has_live_images()) return;
   const auto now = Clock::now();
-  outage_.emplace();
-  outage_->since = now;
-  outage_->reason = reason;
+  outage_ = Outage{.since = now, .reason = reason};
   backoff_.lost(now, longest_pause());
   spdlog::warn("lost the connection to {}: {}; reconnecting", session_.target().text(), reason);
   update_phase();

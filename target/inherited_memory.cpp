@@ -28,7 +28,8 @@ std::string fault_of_memory(int fd, const MemoryRecord& record) {
   struct stat status {};
   struct statfs system {};
   if (::fstat(fd, &status) != 0 || ::fstatfs(fd, &system) != 0) return "its memory is damaged";
-  const std::uint64_t page = system.f_type == HUGETLBFS_MAGIC ? system.f_bsize : 0;
+  const std::uint64_t page =
+      system.f_type == HUGETLBFS_MAGIC ? static_cast<std::uint64_t>(system.f_bsize) : 0;
   const std::uint64_t bytes = round_up(record.size, page != 0 ? page : page_size());
   if (page != record.huge_page || static_cast<std::uint64_t>(status.st_size) != bytes) {
     return "its memory is not what its identity says";
@@ -101,10 +102,11 @@ bool InheritedMemory::discard(const std::string& name) {
 }
 
 void InheritedMemory::check(std::span<const ExportSpec> specs) {
-  for (auto& [name, pair] : pairs_) {
+  for (auto& entry : pairs_) {
+    const std::string& name = entry.first;
     const auto found = std::find_if(specs.begin(), specs.end(),
                                     [&](const auto& spec) { return spec.name == name; });
-    check(name, pair, found == specs.end() ? nullptr : &*found);
+    check(name, entry.second, found == specs.end() ? nullptr : &*found);
   }
 }
 

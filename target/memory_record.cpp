@@ -82,7 +82,7 @@ RecordMemory::RecordMemory(UniqueFd fd) : fd_(std::move(fd)) {
     throw Error("is not sealed, or of the wrong size");
   }
   std::optional<Slot> newest;
-  for (const std::uint64_t number : {0, 1}) {
+  for (const std::uint64_t number : {std::uint64_t{0}, std::uint64_t{1}}) {
     const auto slot = read_slot(fd_.get(), number);
     if (slot && (!newest || slot->sequence > newest->sequence)) newest = slot;
   }

@@ -4,6 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/scripted_device.h"
 
@@ -18,7 +22,11 @@ constexpr std::uint64_t kSlotMemory = std::uint64_t{512} << 10;
 
 }  // namespace
 
-TargetWorld::TargetWorld() : budget_(kSlotMemory) {
+TargetWorld::TargetWorld()
+    : folder_(std::filesystem::temp_directory_path() / "rdmablk-fuzz-XXXXXX"),
+      budget_(kSlotMemory) {
+  require(::mkdtemp(folder_.data()) != nullptr, "there is a folder for states");
+  state_ = std::make_unique<target::StateDirectory>(folder_);
   limits_.attachments = kAttachments;
   limits_.slots = kSlots;
   limits_.slot_size = kSlotSize;
@@ -27,6 +35,11 @@ TargetWorld::TargetWorld() : budget_(kSlotMemory) {
   add_file("file", "");
   add_file("file-rom", ",readonly");
   add_file("kept", ",resident");
+}
+
+TargetWorld::~TargetWorld() {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
 }
 
 void TargetWorld::add_file(std::string_view name, std::string_view options) {
@@ -44,8 +57,9 @@ void TargetWorld::add(std::string_view text) {
     spec.size = store->file().size();
   }
   const std::array devices{scripted_context()};
-  exports_.push_back(std::make_unique<target::Export>(spec, std::move(store), devices,
-                                                      target::Export::Options{&budget_, false}));
+  exports_.push_back(std::make_unique<target::Export>(
+      spec, std::move(store), std::nullopt, devices,
+      target::Export::Options{.state = state_.get(), .boot = "fuzz", .budget = &budget_}));
   catalog_.add(exports_.back()->offer(scripted_context()));
 }
 

@@ -2,12 +2,14 @@
 
 #include <array>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "target/catalog.h"
 #include "target/export.h"
 #include "target/limits.h"
 #include "target/slot_budget.h"
+#include "target/state_directory.h"
 
 namespace rdmablk::fuzz {
 
@@ -19,6 +21,9 @@ class TargetWorld {
   static constexpr std::array kNames{"disk", "rom", "file", "file-rom", "kept"};
 
   TargetWorld();
+  ~TargetWorld();
+  TargetWorld(const TargetWorld&) = delete;
+  TargetWorld& operator=(const TargetWorld&) = delete;
 
   const target::Catalog& catalog() const noexcept { return catalog_; }
   const target::Limits& limits() const noexcept { return limits_; }
@@ -32,6 +37,8 @@ class TargetWorld {
   void add_file(std::string_view name, std::string_view options);
 
   target::Limits limits_;
+  std::string folder_;  ///< of what identifies the exports with a file
+  std::unique_ptr<target::StateDirectory> state_;
   target::SlotBudget budget_;
   std::vector<UniqueFd> memory_;
   std::vector<std::unique_ptr<target::Export>> exports_;

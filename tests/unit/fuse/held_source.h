@@ -59,7 +59,14 @@ class HeldSource final : public ImageSource {
   }
 
   unsigned flushes() const { return flushes_; }
-  std::byte& byte(std::size_t offset) { return memory_[offset]; }
+  std::byte byte(std::size_t offset) const {
+    const std::lock_guard lock(mutex_);
+    return memory_[offset];
+  }
+  void set_byte(std::size_t offset, std::byte value) {
+    const std::lock_guard lock(mutex_);
+    memory_[offset] = value;
+  }
 
   initiator::Image& image() noexcept override { return image_; }
   WorkerPlan plan() const noexcept override { return plan_; }

@@ -70,7 +70,7 @@ TEST_F(Interrupt, EndsThemAllWhenSlotsAreFewer) {
 
 TEST_F(Interrupt, OfOneLetsTheOthersWait) {
   mount(1, 4);
-  source_->byte(kBlock) = std::byte{7};
+  source_->set_byte(kBlock, std::byte{7});
   source_->set_mode(Mode::waiting);
   const pid_t killed = start_dd(true, 0);
   source_->wait_until_held(1);
@@ -121,7 +121,7 @@ TEST_F(Interrupt, EndsWhatWaitsForASlot) {
 TEST_F(Interrupt, RequestsThatWaitedForASlotAreDoneInTheEnd) {
   mount(2, 2);
   constexpr std::size_t kPrograms = 16;
-  for (std::size_t i = 0; i < kPrograms; ++i) source_->byte(i * kBlock) = std::byte{0xff};
+  for (std::size_t i = 0; i < kPrograms; ++i) source_->set_byte(i * kBlock, std::byte{0xff});
   source_->set_mode(Mode::waiting);
   std::vector<pid_t> programs;
   for (std::size_t i = 0; i < kPrograms; ++i) programs.push_back(start_dd(true, i));
