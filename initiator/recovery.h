@@ -39,7 +39,7 @@ class Recovery {
   struct Outage {
     Clock::time_point since;
     std::string reason;
-    std::string last_failure;      ///< of an attempt to come back
+    std::string last_failure{};    ///< of an attempt to come back
     std::uint64_t undone = 0;      ///< requests that were under way
     bool waited_for_ends = false;  ///< of the old session's connections
   };
