@@ -281,25 +281,5 @@ TEST_F(FlushGroupTest, MayBeAskedAgainWithinACallback) {
   EXPECT_EQ(first_.error, 0);
 }
 
-TEST_F(FlushGroupTest, ChangesTheGenerationBeforeAnybodyHearsOfAFailure) {
-  VolatileIdentity identity;
-  auto known = identity.generation();
-  const auto expect_change = [&] {
-    EXPECT_NE(identity.generation(), known);
-    known = identity.generation();
-  };
-  group_.tell_losses(identity);
-  write(one_);
-  flush(first_, &one_);
-  ring_.end_with(0);
-  EXPECT_EQ(identity.generation(), known);
-  flush(second_, &one_);
-  second_.then = expect_change;
-  ring_.end_with(-EIO);
-  EXPECT_EQ(second_.error, EIO);
-  group_.fail();
-  expect_change();
-}
-
 }  // namespace
 }  // namespace rdmablk::target
