@@ -195,9 +195,4 @@ std::variant<const Attachment*, protocol::QueueRefusal> Attachments::admit(
   return &found->second;
 }
 
-void Attachments::withdraw(const protocol::QueueRequest& request) noexcept {
-  const auto found = attachments_.find(request.attachment);
-  if (found != attachments_.end()) found->second.withdraw(request);
-}
-
 }  // namespace rdmablk::target
