@@ -128,9 +128,8 @@ std::optional<Step> Attachments::refuse_content(const Wanted& wanted) const {
         fmt::format("the content of export '{}' is not what it was", request.name));
   }
   const Lease* const lease = lease_for(*offer, request);
-  if (lease == nullptr || !comes_back(request) || request.lease == lease->number()) {
-    return std::nullopt;
-  }
+  if (lease == nullptr || !comes_back(request)) return std::nullopt;
+  if (request.lease == lease->number() && lease->may_renew(peer_)) return std::nullopt;
   return refuse_fenced(tag, request, *lease);
 }
 

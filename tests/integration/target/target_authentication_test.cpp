@@ -245,6 +245,20 @@ TEST_F(TargetAuthenticationTest, GivesEachClientWhatItMayHave) {
   EXPECT_NO_THROW(bob.raw().attach("bobs", Access::read_write));
 }
 
+TEST_F(TargetAuthenticationTest, NobodyComesBackWithTheLeaseOfAnotherClient) {
+  TargetProcess common({"--auth", directory_.path("keys"), "--export", "disk=memory:1M"});
+  KnownInitiator alice(waiter_, common.address());
+  alice.enter("alice", alices_);
+  const auto before = alice.raw().attach("disk", Access::read_write);
+  alice.raw().request(MessageType::detach, protocol::Detach{before.attachment});
+  auto back = attach_request("disk", Access::read_write);
+  back.lease = before.lease;
+  KnownInitiator bob(waiter_, common.address());
+  bob.enter("bob", bobs_);
+  EXPECT_EQ(bob.raw().request(MessageType::attach, back).header.status, Status::fenced);
+  EXPECT_EQ(alice.raw().request(MessageType::attach, back).header.status, Status::ok);
+}
+
 TEST_F(TargetAuthenticationTest, ReloadingEndsSessionsOfThoseWhoAreGoneAndNoOthers) {
   initiator_.enter("alice", alices_);
   KnownInitiator bob(waiter_, target_.address());
