@@ -56,9 +56,8 @@ class Conversation {
       case 4:
         return say_detach();
       case 5:
-        return connect();
       case 6:
-        return disconnect();
+        return connect();
       case 7:
         return leave();
       case 8:
@@ -154,15 +153,6 @@ class Conversation {
     const auto before = queues.find(request.queue);
     require(before == queues.end() || before->second.epoch < request.epoch, "epochs ascend");
     queues[request.queue] = request;
-  }
-
-  /// A queue that was admitted comes to nothing.
-  void disconnect() {
-    const auto known = known_.find(attachment());
-    if (known == known_.end() || known->second.queues.empty()) return;
-    auto& queues = known->second.queues;
-    protocol_.withdraw(queues.begin()->second);
-    queues.erase(queues.begin());
   }
 
   /// Nothing is left of the session that this one resumes, or something is for too long.

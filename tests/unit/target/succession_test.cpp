@@ -144,6 +144,11 @@ TEST(SuccessionTest, BearsThoseWhoSayNothingThatMakesSense) {
   EXPECT_TRUE(old.wait());
 }
 
+TEST(SuccessionTest, IsNotWhatATargetServesFor) {
+  const PredecessorProcess has_the_name;
+  EXPECT_NO_THROW(PredecessorProcess());
+}
+
 TEST(SuccessionTest, FindsNobodyWhereNoTargetIs) {
   InheritedMemory inherited;
   EXPECT_THAT(error_of<Error>([&] { Predecessor(1, request("disk=memory:1M"), inherited); }),
