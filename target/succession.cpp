@@ -102,6 +102,18 @@ std::optional<SuccessionRequest> SuccessionRequest::decode(std::string_view text
   }
 }
 
+std::optional<PredecessorLine> PredecessorLine::decode(std::string_view text) {
+  try {
+    const json said = parse(text);
+    if (said.contains("refused")) return {{Kind::refused, said["refused"].get<std::string>()}};
+    if (said.value("complete", false)) return {{Kind::complete, {}}};
+    if (said.value("accepted", false)) return {{Kind::accepted, {}}};
+    return {{Kind::memory, said.at("memory").get<std::string>()}};
+  } catch (const json::exception& /*error*/) {
+    return std::nullopt;
+  }
+}
+
 std::optional<std::string> reason_against(const SuccessionRequest& request,
                                           std::span<const MemoryRecord> memory) {
   for (const MemoryRecord& record : memory) {
@@ -156,20 +168,23 @@ void Predecessor::take(InheritedMemory& memory) {
       throw Error(fmt::format(
           "cannot succeed process {}: it has ended, or serves another successor", pid_));
     }
-    const json said = parse(line->text);
-    if (said.contains("refused")) {
-      throw Error(fmt::format("cannot succeed process {}, which goes on serving: {}", pid_,
-                              said.value("refused", std::string())));
-    }
-    if (said.value("complete", false)) return;
-    if (said.contains("accepted")) {
-      spdlog::info("process {} ends its sessions, and hands over", pid_);
-    } else if (line->descriptors.size() == 2) {
-      const auto name = said.value("memory", std::string());
-      memory.add(memory_fd_name(name), std::move(line->descriptors[0]), false);
-      memory.add(record_fd_name(name), std::move(line->descriptors[1]), false);
-    } else {
+    const auto said = PredecessorLine::decode(line->text);
+    using Kind = PredecessorLine::Kind;
+    if (!said || (said->kind == Kind::memory) != (line->descriptors.size() == 2)) {
       throw Error(fmt::format("cannot succeed process {}: it speaks another version", pid_));
+    }
+    switch (said->kind) {
+      case Kind::refused:
+        throw Error(
+            fmt::format("cannot succeed process {}, which goes on serving: {}", pid_, said->text));
+      case Kind::complete:
+        return;
+      case Kind::accepted:
+        spdlog::info("process {} ends its sessions, and hands over", pid_);
+        break;
+      case Kind::memory:
+        memory.add(memory_fd_name(said->text), std::move(line->descriptors[0]), false);
+        memory.add(record_fd_name(said->text), std::move(line->descriptors[1]), false);
     }
   }
 }

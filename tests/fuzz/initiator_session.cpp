@@ -1,7 +1,11 @@
-// The initiator against any target: it connects, says HELLO, lists, attaches and makes an I/O
-// queue. Whatever comes back, each step succeeds or fails with an Error, and none hangs.
-#include <spdlog/spdlog.h>
+// The initiator against any target: it connects, says HELLO, has the target prove itself, lists,
+// attaches and makes an I/O queue. Whatever comes back, each step succeeds or fails with an Error,
+// and none hangs.
+#include <fmt/format.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <set>
 
 #include "common/error.h"
@@ -11,8 +15,11 @@
 #include "initiator/queue.h"
 #include "initiator/remote_image.h"
 #include "initiator/session.h"
+#include "tests/fuzz/greeting_witness.h"
 #include "tests/fuzz/input.h"
+#include "tests/fuzz/known_clients.h"
 #include "tests/fuzz/scripted_manager.h"
+#include "tests/fuzz/scripted_random.h"
 
 namespace rdmablk::fuzz {
 namespace {
@@ -26,7 +33,9 @@ constexpr std::uint64_t kSize = std::uint64_t{1} << 20;
 /// A target that says what the input says, and leaves when there is no more.
 class ScriptedTarget final : public ConnectionScript {
  public:
-  explicit ScriptedTarget(Input& input) : input_(input) { ScriptedManager::use(this); }
+  ScriptedTarget(Input& input, bool has_key) : input_(input), has_key_(has_key), witness_(has_key) {
+    ScriptedManager::use(this);
+  }
   ~ScriptedTarget() { ScriptedManager::use(nullptr); }
 
   cm::Event on_open() override {
@@ -35,7 +44,11 @@ class ScriptedTarget final : public ConnectionScript {
     return event;
   }
 
-  cm::Event on_connect(ManagedConnection& connection) override {
+  const GreetingWitness& witness() const noexcept { return witness_; }
+
+  cm::Event on_connect(ManagedConnection& connection,
+                       std::span<const std::byte> private_data) override {
+    witness_.on_connect(private_data);
     connections_.insert(&connection);
     connection.scripted_queue_pair().on_sent([this, &connection] { on_sent(connection); });
     switch (input_.number()) {
@@ -64,6 +77,7 @@ class ScriptedTarget final : public ConnectionScript {
     for (const auto& bytes : qp.take_sent()) {
       const auto message = protocol::decode_message(bytes);
       require(message.has_value(), "what the initiator sends is a message");
+      witness_.on_sent(*message);
       if (input_.number() != 0xff) qp.complete_send();
       if (!message->header.is_reply) answer(connection, message->header);
     }
@@ -120,8 +134,11 @@ class ScriptedTarget final : public ConnectionScript {
         hello.credits = protocol::kAdminCredits;
         hello.session = 5;
         hello.max_message = protocol::kMaxMessage;
+        hello.authentication = authentication();
         return encode(connection, reply, hello);
       }
+      case MessageType::authenticate:
+        return encode(connection, reply, witness_.proof(input_.number()));
       case MessageType::list: {
         protocol::ListReply list;
         list.exports.resize(1 + input_.choice(3));
@@ -141,6 +158,14 @@ class ScriptedTarget final : public ConnectionScript {
       default:
         return deliver(connection, reply, {});
     }
+  }
+
+  /// What suits the initiator, unless the input wants something else.
+  protocol::Authentication authentication() {
+    const auto wish = input_.number();
+    const bool asks = has_key_ != ((wish & 1U) != 0);
+    if ((wish & 2U) != 0) return static_cast<protocol::Authentication>(wish);
+    return asks ? protocol::Authentication::pre_shared_key : protocol::Authentication::none;
   }
 
   protocol::ExportInfo info() {
@@ -189,33 +214,55 @@ class ScriptedTarget final : public ConnectionScript {
 
   /// A target that sends more than there are receives for is a broken connection.
   void deliver_raw(ManagedConnection& connection, std::span<const std::byte> message) {
+    witness_.on_delivered(message);
     if (!connection.scripted_queue_pair().deliver(message)) leave();
   }
 
   Input& input_;
+  bool has_key_;
+  GreetingWitness witness_;
   std::set<ManagedConnection*> connections_;
 };
 
-initiator::AttachOptions options_of(Input& input) {
-  initiator::AttachOptions options;
-  options.access = input.flag() ? protocol::Access::read_only : protocol::Access::read_write;
-  options.depth = 4;
-  options.max_io = 1U << 17U;
-  return options;
+/// The first client's. Its file is gone when it would be read again, and the key stays.
+const initiator::Credentials& credentials() {
+  static const initiator::Credentials made = [] {
+    std::string path = std::filesystem::temp_directory_path() / "rdmablk-fuzz-XXXXXX";
+    const UniqueFd file(::mkstemp(path.data()));
+    const std::string line = fmt::format("{} {}", kClients[0], key_of_number(0).text().view());
+    require(::write(file.get(), line.data(), line.size()) > 0, "there is a key file");
+    initiator::Credentials read(path);
+    ::unlink(path.c_str());
+    return read;
+  }();
+  return made;
 }
+
+/// What the initiator is asked to do.
+struct Wishes {
+  explicit Wishes(Input& input) : reads(input.flag()), lists(input.flag()), has_key(input.flag()) {}
+
+  bool reads;
+  bool lists;
+  bool has_key;
+};
 
 /// Of answers that have not come by then, none will.
-initiator::SessionOptions session_options() {
+initiator::SessionOptions session_options(const Wishes& wishes) {
   initiator::SessionOptions options;
   options.timeout = std::chrono::milliseconds(100);
+  if (wishes.has_key) options.credentials = credentials();
   return options;
 }
 
-void use_target(Input& input) {
-  const auto options = options_of(input);
-  const bool lists = input.flag();
-  const auto session = initiator::Session::connect({"127.0.0.1", 10812}, session_options());
-  if (lists) session->list();
+void use_target(const Wishes& wishes, const ScriptedTarget& target) {
+  initiator::AttachOptions options;
+  options.access = wishes.reads ? protocol::Access::read_only : protocol::Access::read_write;
+  options.depth = 4;
+  options.max_io = 1U << 17U;
+  const auto session = initiator::Session::connect({"127.0.0.1", 10812}, session_options(wishes));
+  target.witness().on_open();
+  if (wishes.lists) session->list();
   const auto image = session->attach("disk", options);
   const auto info = image->info();
   require(info.size > 0 && info.size % kSectorSize == 0, "an image is of whole sectors");
@@ -225,16 +272,13 @@ void use_target(Input& input) {
 }  // namespace
 }  // namespace rdmablk::fuzz
 
-extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
-  spdlog::set_level(spdlog::level::off);
-  return 0;
-}
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  rdmablk::fuzz::restart_random();
   rdmablk::fuzz::Input input(data, size);
-  rdmablk::fuzz::ScriptedTarget target(input);
+  const rdmablk::fuzz::Wishes wishes(input);
+  rdmablk::fuzz::ScriptedTarget target(input, wishes.has_key);
   try {
-    rdmablk::fuzz::use_target(input);
+    rdmablk::fuzz::use_target(wishes, target);
   } catch (const rdmablk::Error&) {  // and nothing else
   }
   return 0;
