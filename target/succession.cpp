@@ -13,6 +13,7 @@
 
 #include "common/error.h"
 #include "common/export_name.h"
+#include "target/json_number.h"
 #include "target/line_socket.h"
 
 namespace rdmablk::target {
@@ -21,7 +22,7 @@ namespace {
 using nlohmann::json;
 using protocol::ExportKind;
 
-constexpr int kVersion = 1;
+constexpr std::uint64_t kVersion = 1;
 
 json describe(const ExportSpec& spec) {
   return {{"name", spec.name},       {"kind", static_cast<int>(spec.kind)},
@@ -32,14 +33,14 @@ json describe(const ExportSpec& spec) {
 ExportSpec read_spec(const json& entry) {
   ExportSpec spec;
   entry.at("name").get_to(spec.name);
-  const int kind = entry.at("kind").get<int>();
-  if (!is_export_name(spec.name) || kind < static_cast<int>(ExportKind::memory) ||
-      kind > static_cast<int>(ExportKind::resident)) {
+  const std::uint64_t kind = number_from(entry.at("kind"));
+  if (!is_export_name(spec.name) || kind < static_cast<std::uint64_t>(ExportKind::memory) ||
+      kind > static_cast<std::uint64_t>(ExportKind::resident)) {
     throw std::out_of_range("export");
   }
   spec.kind = static_cast<ExportKind>(kind);
-  entry.at("size_bytes").get_to(spec.size);
-  entry.at("huge_bytes").get_to(spec.huge_page);
+  spec.size = number_from(entry.at("size_bytes"));
+  spec.huge_page = number_from(entry.at("huge_bytes"));
   entry.at("path").get_to(spec.path);
   entry.at("read_only").get_to(spec.read_only);
   return spec;
@@ -91,7 +92,7 @@ std::optional<SuccessionRequest> SuccessionRequest::decode(std::string_view text
   try {
     const json document = json::parse(text);
     SuccessionRequest request;
-    if (document.at("version").get<int>() != kVersion) return std::nullopt;
+    if (number_from(document.at("version")) != kVersion) return std::nullopt;
     for (const json& entry : document.at("exports")) request.exports.push_back(read_spec(entry));
     document.at("discards").get_to(request.discards);
     return request;

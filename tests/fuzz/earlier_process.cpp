@@ -80,10 +80,15 @@ void check_taken(const target::KeptMemory& kept, const target::ExportSpec& spec)
   require(record.lease > 0, "a lease was given");
 }
 
+/// The file of an export, and a descriptor to pass.
+int a_file() {
+  static const UniqueFd made(::memfd_create("file", MFD_CLOEXEC));
+  return made.get();
+}
+
 void check_memory(Input& input) {
-  static const UniqueFd file(::memfd_create("file", MFD_CLOEXEC));
   const auto specs = target::parse_export_specs(
-      {"disk=memory:64K", fmt::format("kept=file:/proc/self/fd/{},resident", file.get())});
+      {"disk=memory:64K", fmt::format("kept=file:/proc/self/fd/{},resident", a_file())});
   target::InheritedMemory inherited;
   try {
     for (unsigned left = 1 + input.choice(2); left > 0; --left) {
@@ -92,7 +97,7 @@ void check_memory(Input& input) {
       if (!input.flag()) inherited.add(target::memory_fd_name(name), record.memory(), false);
       if (!input.flag()) inherited.add(target::record_fd_name(name), record.file(), false);
     }
-    if (input.flag()) inherited.add(input.text(), UniqueFd(::dup(file.get())), false);
+    if (input.flag()) inherited.add(input.text(), UniqueFd(::dup(a_file())), false);
     inherited.check(specs);
   } catch (const Error&) {  // and nothing else
     return;
@@ -121,13 +126,14 @@ void send(int socket, std::span<const std::byte> bytes, unsigned descriptors) {
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(descriptors * sizeof(int));
-    std::fill_n(reinterpret_cast<int*>(CMSG_DATA(header)), descriptors, socket);
+    std::fill_n(reinterpret_cast<int*>(CMSG_DATA(header)), descriptors, a_file());
   }
   require(::sendmsg(socket, &message, MSG_NOSIGNAL) >= 0, "a message is sent");
 }
 
 void check_lines(Input& input) {
   constexpr std::size_t kLongest = 64;
+  a_file();
   const int before = lowest_free_descriptor();
   {
     std::array<int, 2> ends{};

@@ -98,7 +98,7 @@ void add_earlier_process(Seeds& seeds) {
   seeds.add("damaged", record(0).pick(0).pick(0).pick(1).number(std::uint16_t{4196}).pick(7));
   seeds.add(
       "neither_true_nor_false",
-      record(1).pick(0).pick(0).pick(1).number(std::uint16_t{4096 + 16 + 225}).pick(7).pick(1));
+      record(1).pick(0).pick(0).pick(1).number(std::uint16_t{4096 + 16 + 193}).pick(7).pick(1));
   seeds.add("huge", record(1)
                         .pick(1)
                         .number(UINT64_MAX - 511)
