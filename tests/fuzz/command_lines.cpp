@@ -9,6 +9,7 @@
 #include "fuse/options.h"
 #include "initiator/cli/bench_options.h"
 #include "initiator/cli/command_line.h"
+#include "initiator/recovery_arguments.h"
 #include "target/options.h"
 #include "tests/fuzz/input.h"
 
