@@ -44,7 +44,6 @@ for _ in {1..3}; do
   repair_link initiator
   repair_link target
   wait_long "the mount is back" has_state connected
-  wait_long "fio works on" works_on "$(rounds)"
 done
 cut_cable
 wait_long "the loss is noticed" has_state reconnecting
