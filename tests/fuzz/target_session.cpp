@@ -49,9 +49,8 @@ class Conversation {
       case 4:
         return say_detach();
       case 5:
-        return connect();
       case 6:
-        return disconnect();
+        return connect();
       case 7:
         return leave();
       case 8:
@@ -173,15 +172,6 @@ class Conversation {
     const auto* const refusal = std::get_if<protocol::QueueRefusal>(&verdict);
     if (refusal != nullptr) return witness_.on_refused(*refusal);
     witness_.on_admitted(request, (wrong & 6U) == 0 && !(key && shows_token), from);
-  }
-
-  /// A queue that was admitted comes to nothing.
-  void disconnect() {
-    const auto known = witness_.known().find(attachment());
-    if (known == witness_.known().end() || known->second.queues.empty()) return;
-    auto& queues = known->second.queues;
-    protocol_.withdraw(queues.begin()->second);
-    queues.erase(queues.begin());
   }
 
   /// Nothing is left of the session that this one resumes, or something is for too long.

@@ -160,6 +160,11 @@ TEST(SuccessionTest, BearsThoseWhoSayNothingThatMakesSense) {
   EXPECT_TRUE(old.wait());
 }
 
+TEST(SuccessionTest, IsNotWhatATargetServesFor) {
+  const PredecessorProcess has_the_name;
+  EXPECT_NO_THROW(PredecessorProcess());
+}
+
 /// What a successor meets whose predecessor answers with a line.
 std::string meet(const char* answer) {
   const UniqueFd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
