@@ -63,8 +63,9 @@ rdma_conn_param parameters(std::span<const std::byte> private_data) {
 
 }  // namespace
 
-RdmacmConnection::RdmacmConnection(CmId id, const SocketAddress& peer, EventHandler& handler)
-    : id_(std::move(id)), handler_(&handler) {
+RdmacmConnection::RdmacmConnection(CmId id, IdDisposal& disposal, const SocketAddress& peer,
+                                   EventHandler& handler)
+    : id_(std::move(id)), disposal_(disposal), handler_(&handler) {
   id_->context = static_cast<CmIdOwner*>(this);
   SocketAddress destination = peer;
   if (rdma_resolve_addr(id_.get(), nullptr, destination.get(), kResolveTimeoutMs) != 0) {
@@ -72,13 +73,14 @@ RdmacmConnection::RdmacmConnection(CmId id, const SocketAddress& peer, EventHand
   }
 }
 
-RdmacmConnection::RdmacmConnection(CmId id, std::uint8_t peer_read_depth)
-    : id_(std::move(id)), peer_read_depth_(peer_read_depth) {
+RdmacmConnection::RdmacmConnection(CmId id, IdDisposal& disposal, std::uint8_t peer_read_depth)
+    : id_(std::move(id)), disposal_(disposal), peer_read_depth_(peer_read_depth) {
   id_->context = static_cast<CmIdOwner*>(this);
 }
 
 RdmacmConnection::~RdmacmConnection() {
   destroy_queue_pair();
+  disposal_.take(std::move(id_));
 }
 
 void RdmacmConnection::destroy_queue_pair() noexcept {
@@ -105,34 +107,48 @@ verbs::QueuePair& RdmacmConnection::create_queue_pair(const verbs::ProtectionDom
   return qp_.emplace(id_->qp);
 }
 
+/// Throws SystemError when the port is down.
+void RdmacmConnection::require_port(const std::string& doing) const {
+  if (is_port_down(*id_)) throw SystemError(doing, ENETDOWN);
+}
+
 void RdmacmConnection::connect(std::span<const std::byte> private_data) {
+  const std::string doing = fmt::format("connect to {}", peer());
+  require_port(doing);
   rdma_conn_param param = parameters(private_data);
   const ibv_device_attr limits = verbs::query_device(device());
   param.initiator_depth = clamp_depth(limits.max_qp_init_rd_atom);
   // The peer never READs from us; some devices want room for one all the same.
   param.responder_resources = 1;
   if (rdma_connect(id_.get(), &param) != 0) {
-    throw SystemError(fmt::format("connect to {}", peer()), errno);
+    throw SystemError(doing, errno);
   }
 }
 
 void RdmacmConnection::accept(EventHandler& handler) {
   handler_ = &handler;
+  const std::string doing = fmt::format("accept the connection of {}", peer());
+  require_port(doing);
   rdma_conn_param param = parameters({});
   const ibv_device_attr limits = verbs::query_device(device());
   param.responder_resources = std::min(clamp_depth(limits.max_qp_rd_atom), peer_read_depth_);
   param.initiator_depth = 1;
   if (rdma_accept(id_.get(), &param) != 0) {
-    throw SystemError(fmt::format("accept the connection of {}", peer()), errno);
+    throw SystemError(doing, errno);
   }
 }
 
 void RdmacmConnection::reject(std::span<const std::byte> data) noexcept {
+  if (is_port_down(*id_)) return;
   rdma_reject(id_.get(), data.data(), static_cast<std::uint8_t>(data.size()));
 }
 
 void RdmacmConnection::disconnect() noexcept {
   const std::lock_guard lock(qp_mutex_);
+  if (is_port_down(*id_)) {
+    if (qp_) qp_->fail();
+    return;
+  }
   // Moves the queue pair to the error state first; fails when the connection is down, which is
   // well.
   rdma_disconnect(id_.get());

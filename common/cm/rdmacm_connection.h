@@ -1,21 +1,12 @@
 #pragma once
 
-#include <rdma/rdma_cma.h>
-
-#include <memory>
 #include <mutex>
 #include <optional>
 
 #include "common/cm/connection.h"
+#include "common/cm/id_disposal.h"
 
 namespace rdmablk::cm {
-
-/// Owns an identifier of rdma_cm (rdma_create_id(3)). All events of it must have been acknowledged
-/// before it is destroyed, or destroying it blocks.
-struct DestroyId {
-  void operator()(rdma_cm_id* id) const noexcept { rdma_destroy_id(id); }
-};
-using CmId = std::unique_ptr<rdma_cm_id, DestroyId>;
 
 /// An event, copied so that the original could be acknowledged.
 struct RdmacmEvent {
@@ -42,10 +33,11 @@ class CmIdOwner {
 class RdmacmConnection final : public Connection, public CmIdOwner {
  public:
   /// Takes an identifier that is not bound to a device yet, and starts to resolve `peer`.
-  RdmacmConnection(CmId id, const SocketAddress& peer, EventHandler& handler);
+  /// @param disposal outlives this; gets the identifier at the end.
+  RdmacmConnection(CmId id, IdDisposal& disposal, const SocketAddress& peer, EventHandler& handler);
 
   /// Takes the identifier of a request to connect.
-  RdmacmConnection(CmId id, std::uint8_t peer_read_depth);
+  RdmacmConnection(CmId id, IdDisposal& disposal, std::uint8_t peer_read_depth);
 
   ~RdmacmConnection() override;
   RdmacmConnection(const RdmacmConnection&) = delete;
@@ -67,6 +59,7 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
   void request(CmId /*id*/, const RdmacmEvent& /*event*/) override {}
 
  private:
+  void require_port(const std::string& doing) const;
   void resolve_route();
   void tell(EventType type, int error = 0);
   void tell_refusal(Refusal refusal, std::span<const std::byte> data);
@@ -74,6 +67,7 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
   void lose();
 
   CmId id_;
+  IdDisposal& disposal_;
   EventHandler* handler_ = nullptr;
   std::mutex qp_mutex_;  ///< its destruction against the control thread
   std::optional<verbs::QueuePair> qp_;

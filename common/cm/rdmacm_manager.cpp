@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "common/cm/connection.h"
+#include "common/cm/id_disposal.h"
 #include "common/cm/rdmacm_connection.h"
 #include "common/error.h"
 #include "common/unique_fd.h"
@@ -72,8 +73,9 @@ CmId create_id(const EventChannel& channel) {
 
 class RdmacmListener final : public Listener, public CmIdOwner {
  public:
-  RdmacmListener(CmId id, const SocketAddress& address, RequestHandler& handler)
-      : id_(std::move(id)), handler_(handler) {
+  RdmacmListener(CmId id, IdDisposal& disposal, const SocketAddress& address,
+                 RequestHandler& handler)
+      : id_(std::move(id)), disposal_(disposal), handler_(handler) {
     id_->context = static_cast<CmIdOwner*>(this);
     set_address_family_only();
     SocketAddress bound = address;
@@ -88,8 +90,9 @@ class RdmacmListener final : public Listener, public CmIdOwner {
   void handle(const RdmacmEvent& /*event*/) override {}
 
   void request(CmId id, const RdmacmEvent& event) override {
-    handler_.on_request(std::make_unique<RdmacmConnection>(std::move(id), event.peer_read_depth),
-                        event.data);
+    handler_.on_request(
+        std::make_unique<RdmacmConnection>(std::move(id), disposal_, event.peer_read_depth),
+        event.data);
   }
 
  private:
@@ -122,6 +125,7 @@ class RdmacmListener final : public Listener, public CmIdOwner {
   }
 
   CmId id_;
+  IdDisposal& disposal_;
   RequestHandler& handler_;
 };
 
@@ -133,14 +137,15 @@ class RdmacmManager final : public ConnectionManager {
   void process() override {
     rdma_cm_event* event = nullptr;
     while (rdma_get_cm_event(channel_.get(), &event) == 0) take(event);
+    disposal_.retry();
   }
 
   std::unique_ptr<Listener> listen(const SocketAddress& address, RequestHandler& handler) override {
-    return std::make_unique<RdmacmListener>(create_id(channel_), address, handler);
+    return std::make_unique<RdmacmListener>(create_id(channel_), disposal_, address, handler);
   }
 
   std::unique_ptr<Connection> open(const SocketAddress& peer, EventHandler& handler) override {
-    return std::make_unique<RdmacmConnection>(create_id(channel_), peer, handler);
+    return std::make_unique<RdmacmConnection>(create_id(channel_), disposal_, peer, handler);
   }
 
  private:
@@ -165,12 +170,13 @@ class RdmacmManager final : public ConnectionManager {
   static void dispatch(rdma_cm_id* id, rdma_cm_id* listen_id, const RdmacmEvent& event) {
     if (event.type == RDMA_CM_EVENT_CONNECT_REQUEST) {
       static_cast<CmIdOwner*>(listen_id->context)->request(CmId(id), event);
-    } else {
+    } else if (id->context != nullptr) {  // null: nobody's any more
       static_cast<CmIdOwner*>(id->context)->handle(event);
     }
   }
 
   EventChannel channel_;
+  IdDisposal disposal_;
   CmDevices devices_;
 };
 

@@ -3,10 +3,10 @@
 # sees no error.
 #
 # Environment:
-#   RESTARTS   how many (10)
+#   RESTARTS   how many (20)
 # shellcheck source=tests/e2e/keeper_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/keeper_lib.sh"
-restarts=${RESTARTS:-10}
+restarts=${RESTARTS:-20}
 start_remote
 choose_port
 start_keeper --export "$(export_spec disk 16M)"

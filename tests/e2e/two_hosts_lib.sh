@@ -6,8 +6,8 @@
 #   start_two_hosts              in place of start_remote
 #   at HOST COMMAND...           runs a command; HOST is `initiator`, this one, or `target`, the other one.
 #                                Output and exit status are the command's; standard input is not passed on
-#   link_down HOST               as when somebody pulls the cable: nothing comes in or goes out at HOST. Its
-#   link_up HOST                 queue pairs are not told; the kernel reports a port event
+#   link_down HOST               HOST's interface is taken down: nothing comes in, and what would go out has no
+#   link_up HOST                 route and fails; the kernel reports a port event
 #   lose_packets HOST PERCENT    of what HOST sends, so much is lost. For both directions: one call for each
 #   reorder_packets HOST PERCENT MILLISECONDS
 #                                so much of what HOST sends arrives so much later, behind what was sent after it
