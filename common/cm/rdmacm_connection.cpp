@@ -20,8 +20,8 @@ constexpr int kResolveTimeoutMs = 5000;
 /// long.
 constexpr std::uint8_t kAckTimeout = 16;
 
-/// Retries after a lost packet, the most there are (3 bits).
-constexpr std::uint8_t kRetries = 7;
+/// Retries after a lost packet. There could be 7 (3 bits), which soft-RoCE takes for without end.
+constexpr std::uint8_t kRetries = 6;
 
 /// Retries when the peer had posted no receive. Ours always have; 7 would mean for ever.
 constexpr std::uint8_t kReceiverNotReadyRetries = 6;
