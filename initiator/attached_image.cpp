@@ -43,6 +43,10 @@ void AttachedImage::set_service(Service service) noexcept {
   for (const auto& place : places_) place->hand_over.set_service(service);
 }
 
+void AttachedImage::set_fenced() noexcept {
+  for (const auto& place : places_) place->hand_over.set_fenced();
+}
+
 void AttachedImage::lose() noexcept {
   set_service(Service::lost);
   is_lost_ = true;

@@ -20,7 +20,7 @@ struct QueuePlace {
   unsigned depth;
   HandOver hand_over;
   bool is_connected = true;  ///< its thread has a connection, live or dead, or is given one
-  unsigned refusals = 0;     ///< in a row, of a target that may have forgotten the attachment
+  unsigned refusals = 0;     ///< in a row, that may take another session to end
 };
 
 /// An image whose queues outlive their connections. What the kinds of exports differ in is how one
@@ -51,6 +51,9 @@ class AttachedImage : public RemoteImage {
 
   /// Says what becomes of requests without a connection. Not once it is lost.
   void set_service(Service service) noexcept;
+
+  /// All connections have been ended.
+  void set_fenced() noexcept;
 
   /// Every request ends with EIO from now on, for good.
   void lose() noexcept;

@@ -14,6 +14,11 @@ bool FlushGate::is_under_way() const noexcept {
   return phase_ == Phase::under_way;
 }
 
+std::uint64_t FlushGate::begun() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return begun_;
+}
+
 FlushGate::Member::Member(FlushGate& gate)
     : gate_(gate), event_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   if (!event_) throw SystemError("make an eventfd", errno);
@@ -48,6 +53,7 @@ bool FlushGate::Member::begin() noexcept {
   const std::lock_guard lock(gate_.mutex_);
   if (gate_.leader_ != this || gate_.phase_ != Phase::chosen) return false;
   gate_.phase_ = Phase::under_way;
+  ++gate_.begun_;
   return true;
 }
 

@@ -27,6 +27,9 @@ class FlushGate {
   /// Whether a flush is under way. Any thread.
   bool is_under_way() const noexcept;
 
+  /// How many have begun. Any thread.
+  std::uint64_t begun() const noexcept;
+
   struct Result {
     std::uint64_t number;  ///< of the flush
     int error;             ///< 0, or an errno value
@@ -86,6 +89,7 @@ class FlushGate {
   std::vector<Member*> members_;
   Phase phase_ = Phase::idle;
   std::uint64_t number_ = 0;  ///< of the flush that is under way, or begins next
+  std::uint64_t begun_ = 0;   ///< flushes, those that were left included
   Member* leader_ = nullptr;  ///< who does it
 };
 

@@ -8,6 +8,7 @@ HandOver::~HandOver() {
 }
 
 void HandOver::deliver(std::unique_ptr<ConnectedQueue> queue) noexcept {
+  fenced_.store(false, std::memory_order_release);
   delivered_.store(queue.release(), std::memory_order_release);
   tell();
 }
@@ -22,6 +23,10 @@ std::unique_ptr<ConnectedQueue> HandOver::take_given_up() noexcept {
 
 void HandOver::set_service(Service service) noexcept {
   if (service_.exchange(service, std::memory_order_acq_rel) != service) tell();
+}
+
+void HandOver::set_fenced() noexcept {
+  if (!fenced_.exchange(true, std::memory_order_acq_rel)) tell();
 }
 
 /// After the news is there to be seen.

@@ -29,7 +29,8 @@ class HandOver {
 
   // The control thread.
 
-  /// Gives a new connection. @pre the one before was given up, or was called back.
+  /// Gives a new connection, which the target accepts once it has fenced the one before.
+  /// @pre the one before was given up, or was called back.
   void deliver(std::unique_ptr<ConnectedQueue> queue) noexcept;
 
   /// Takes back what deliver() gave and nobody has taken yet; null: somebody has.
@@ -47,7 +48,13 @@ class HandOver {
   /// Says what becomes of requests from now on.
   void set_service(Service service) noexcept;
 
-  // The queue's thread.
+  /// All connections of the image have been ended: the target fences them before it takes part in
+  /// anything else.
+  void set_fenced() noexcept;
+  bool is_fenced() const noexcept { return fenced_.load(std::memory_order_acquire); }
+
+  // The queue's thread, which may ask is_fenced(), too: whether nothing that it had under way can
+  // get done after what the image does from now on.
 
   /// Readable when there is news for it.
   int fd() const noexcept { return news_.fd(); }
@@ -77,6 +84,7 @@ class HandOver {
   std::atomic<ConnectedQueue*> given_up_ = nullptr;
   std::atomic<std::uint64_t> undone_ = 0;
   std::atomic<Service> service_ = Service::waiting;
+  std::atomic<bool> fenced_ = false;
 };
 
 }  // namespace rdmablk::initiator

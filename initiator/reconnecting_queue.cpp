@@ -96,7 +96,7 @@ std::uint64_t ReconnectingQueue::keep(std::span<Request* const> ended,
   std::uint64_t undone = 0;
   for (Request* const request : ended) {
     if (request->error == 0 || request->error == kUndone) {
-      waiting_.push(*request);
+      (changes_data(*request) ? begun_ : waiting_).push(*request);
       ++undone;
     } else {
       settled.push(*request);
@@ -116,14 +116,20 @@ bool ReconnectingQueue::take_next() noexcept {
   ::epoll_ctl(wait_set_.get(), EPOLL_CTL_ADD, connected_->fd(), &event);
   // Whoever polls now may sleep next, and has armed nothing of this one.
   connected_->arm();
+  while (!begun_.empty()) connected_->submit(begun_.pop());
   while (!waiting_.empty()) connected_->submit(waiting_.pop());
   connected_->kick();
   return true;
 }
 
 void ReconnectingQueue::fail_waiting() noexcept {
-  while (!waiting_.empty()) {
-    Request& request = waiting_.pop();
+  if (hand_over_.is_fenced()) fail(begun_);
+  fail(waiting_);
+}
+
+void ReconnectingQueue::fail(RequestList& list) noexcept {
+  while (!list.empty()) {
+    Request& request = list.pop();
     request.error = EIO;
     done_.push(request);
   }

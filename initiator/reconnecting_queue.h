@@ -16,6 +16,9 @@ namespace rdmablk::initiator {
 ///
 /// Requests that wait have no order among them, as those under way have none; a flush covers what
 /// was acknowledged before it was submitted, whenever it is posted.
+///
+/// A change that a lost connection may have under way ends with an error, or is cancelled, only
+/// when it is fenced: else it could still be done after a newer one that went over another queue.
 class ReconnectingQueue final : public Queue {
  public:
   struct Options {
@@ -36,7 +39,9 @@ class ReconnectingQueue final : public Queue {
     if (connected_ != nullptr) connected_->kick();
   }
   std::size_t poll(std::span<Request*> done) noexcept override;
-  bool cancel(Request& request) noexcept override { return waiting_.remove(request); }
+  bool cancel(Request& request) noexcept override {
+    return waiting_.remove(request) || (hand_over_.is_fenced() && begun_.remove(request));
+  }
   int fd() const noexcept override { return wait_set_.get(); }
   void arm() noexcept override;
 
@@ -46,6 +51,7 @@ class ReconnectingQueue final : public Queue {
   bool take_next() noexcept;
   std::uint64_t keep(std::span<Request* const> ended, RequestList& settled) noexcept;
   void fail_waiting() noexcept;
+  void fail(RequestList& list) noexcept;
   void watch(int fd);
 
   HandOver& hand_over_;
@@ -53,7 +59,8 @@ class ReconnectingQueue final : public Queue {
   std::function<void()> on_destroyed_;
   UniqueFd wait_set_;  ///< an epoll descriptor
   std::unique_ptr<ConnectedQueue> connected_;
-  RequestList waiting_;  ///< for a connection
+  RequestList begun_;    ///< changes that a lost connection had; they wait for the next one
+  RequestList waiting_;  ///< for a connection, too
   RequestList done_;     ///< to be returned by poll(), before anything else
 };
 

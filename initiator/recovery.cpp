@@ -22,7 +22,7 @@ namespace {
 /// all the same.
 constexpr std::chrono::milliseconds kEndPatience{500};
 
-/// Refusals in a row after which the target is taken to have forgotten the attachment.
+/// Failures in a row of one queue after which there is to be another session.
 constexpr unsigned kMaxQueueRefusals = 2;
 
 bool has_ended(const AttachedImage& image) {
@@ -87,6 +87,7 @@ bool Recovery::has_news() const {
 void Recovery::notice_losses() {
   if (session_.is_lost()) {
     const std::string reason = session_.end();
+    for (AttachedImage* const image : session_.images()) image->set_fenced();
     begin_outage(reason);
     // What no thread has taken yet is dead, too.
     for (AttachedImage* const image : session_.images()) {
@@ -96,6 +97,7 @@ void Recovery::notice_losses() {
     }
   }
   for (AttachedImage* const image : session_.images()) take_given_up(*image);
+  if (phase_ == SessionState::Phase::failing) fence_what_is_to_fail();
 }
 
 void Recovery::take_given_up(AttachedImage& image) {
@@ -107,6 +109,24 @@ void Recovery::take_given_up(AttachedImage& image) {
     begin_outage(fmt::format("I/O queue {} of {}: {}", place->number,
                              image.attached().reply().info.name, dead->failure()));
     outage_->undone += place->hand_over.undone();
+  }
+}
+
+/// Whether a queue was lost alone, with requests that the target may still do, while it serves the
+/// others.
+bool Recovery::has_begun_alone(const QueuePlace& place) const {
+  return session_.is_open() && !session_.is_lost() && !place.is_connected &&
+         !place.hand_over.is_fenced() && place.hand_over.undone() > 0;
+}
+
+/// Requests are to end with an error: what a queue that was lost alone had is fenced first, and
+/// with it everything, by another session.
+void Recovery::fence_what_is_to_fail() {
+  for (const AttachedImage* const image : session_.images()) {
+    if (std::ranges::any_of(image->places(),
+                            [this](const auto& p) { return has_begun_alone(*p); })) {
+      return session_.lose("an I/O queue is gone, and its requests are to fail");
+    }
   }
 }
 
@@ -183,8 +203,9 @@ void Recovery::connect(AttachedImage& image, QueuePlace& place) {
     queue = image.connect(place);
   } catch (const ConnectError& error) {
     const auto refusal = error.refusal();
-    if ((refusal == Status::no_attachment || refusal == Status::stale) &&
-        ++place.refusals >= kMaxQueueRefusals) {
+    const bool is_forgotten = refusal == Status::no_attachment || refusal == Status::stale;
+    // Who waits for what the queue had under way cannot be let go before it is fenced.
+    if ((is_forgotten || has_begun_alone(place)) && ++place.refusals >= kMaxQueueRefusals) {
       place.refusals = 0;
       session_.lose(error.what());
     }

@@ -50,6 +50,8 @@ class Recovery {
   bool has_news() const;
   void notice_losses();
   void take_given_up(AttachedImage& image);
+  bool has_begun_alone(const QueuePlace& place) const;
+  void fence_what_is_to_fail();
   void begin_outage(const std::string& reason);
   bool is_complete() const;
   void end_outage();

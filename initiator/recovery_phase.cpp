@@ -90,6 +90,7 @@ void Recovery::update_phase() {
     }
     show(outage_->reason);
     set_service_of_all(phase);
+    if (fails) fence_what_is_to_fail();
   }
   std::optional<Clock::duration> next = options.give_up;
   if (options.fail_fast && !fails && (!next || *options.fail_fast < *next)) {

@@ -60,13 +60,15 @@ std::size_t ResidentQueue::poll(std::span<Request*> done) noexcept {
   return count;
 }
 
-/// Takes what the data path has finished. Durable writes go on as flushes.
+/// Takes what the data path has finished. Durable writes go on as flushes. The last thing is to
+/// look, without room if need be, whether the connection has been ended: who ended it and saw no
+/// mark must not find the write acknowledged.
 std::size_t ResidentQueue::take_data(std::span<Request*> done) noexcept {
   std::size_t kept = 0;
-  while (kept < done.size()) {
+  while (true) {
     const auto room = done.subspan(kept);
     const std::size_t count = data_.poll(room);
-    if (count == 0) break;
+    if (count == 0) return kept;
     for (Request* const request : room.first(count)) {
       const bool changes = changes_data(*request);
       // A flush may have taken its snapshot since it was submitted.
@@ -78,7 +80,6 @@ std::size_t ResidentQueue::take_data(std::span<Request*> done) noexcept {
       }
     }
   }
-  return kept;
 }
 
 void ResidentQueue::advance_flushes() noexcept {

@@ -22,8 +22,9 @@ struct ResidentState {
   /// Whether anything was written that no flush has covered; in doubt it was.
   bool has_unflushed() const noexcept {
     // What a flush has taken is in its snapshot, and back in the map before the flush is not under
-    // way any more.
-    return gate.is_under_way() || !dirty.is_clean();
+    // way any more. One that begins meanwhile may take what is not looked at yet.
+    const std::uint64_t begun = gate.begun();
+    return gate.is_under_way() || !dirty.is_clean() || gate.begun() != begun;
   }
 };
 

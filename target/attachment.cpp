@@ -79,10 +79,4 @@ std::optional<protocol::QueueRefusal> Attachment::admit(const protocol::QueueReq
   return std::nullopt;
 }
 
-void Attachment::withdraw(const protocol::QueueRequest& request) noexcept {
-  if (request.queue < epochs_.size() && epochs_[request.queue] == request.epoch) {
-    --epochs_[request.queue];
-  }
-}
-
 }  // namespace rdmablk::target

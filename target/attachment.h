@@ -53,11 +53,10 @@ class Attachment {
 
   /// Decides on a request to connect an I/O queue: the first connection of each has the
   /// attachment's epoch or a higher one, each later one a higher one than all before.
+  /// An epoch that was granted is spent, whatever becomes of the connection: others on the way have
+  /// seen its proof.
   /// @return why it is refused; nothing when it is granted. Throws Error.
   std::optional<protocol::QueueRefusal> admit(const protocol::QueueRequest& request);
-
-  /// A request that was granted came to nothing: the same epoch may be tried again.
-  void withdraw(const protocol::QueueRequest& request) noexcept;
 
  private:
   bool proves(const protocol::QueueRequest& request) const;

@@ -128,9 +128,8 @@ std::optional<Step> Attachments::refuse_content(const Wanted& wanted) const {
         fmt::format("the content of export '{}' is not what it was", request.name));
   }
   const Lease* const lease = lease_for(*offer, request);
-  if (lease == nullptr || !comes_back(request) || request.lease == lease->number()) {
-    return std::nullopt;
-  }
+  if (lease == nullptr || !comes_back(request)) return std::nullopt;
+  if (request.lease == lease->number() && lease->may_renew(peer_)) return std::nullopt;
   return refuse_fenced(tag, request, *lease);
 }
 
@@ -193,11 +192,6 @@ std::variant<const Attachment*, protocol::QueueRefusal> Attachments::admit(
   }
   if (auto refusal = found->second.admit(request)) return std::move(*refusal);
   return &found->second;
-}
-
-void Attachments::withdraw(const protocol::QueueRequest& request) noexcept {
-  const auto found = attachments_.find(request.attachment);
-  if (found != attachments_.end()) found->second.withdraw(request);
 }
 
 }  // namespace rdmablk::target

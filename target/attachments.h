@@ -54,9 +54,6 @@ class Attachments {
   std::variant<const Attachment*, protocol::QueueRefusal> admit(
       const protocol::QueueRequest& request);
 
-  /// See Attachment::withdraw().
-  void withdraw(const protocol::QueueRequest& request) noexcept;
-
  private:
   struct Wanted {
     std::uint64_t tag = 0;

@@ -1,15 +1,17 @@
 #include "target/export_state.h"
 
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "common/uuid.h"
+#include "target/json_number.h"
 
 namespace rdmablk::target {
 namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 1;
+constexpr std::uint64_t kVersion = 1;
 
 /// Throws what parse() turns into "damaged".
 protocol::Uuid uuid_from(const json& text) {
@@ -18,13 +20,13 @@ protocol::Uuid uuid_from(const json& text) {
 
 ExportState from(const json& document) {
   ExportState state;
-  if (document.at("version").get<int>() != kVersion) throw std::bad_optional_access();
+  if (number_from(document.at("version")) != kVersion) throw std::out_of_range("version");
   document.at("path").get_to(state.path);
   document.at("file").get_to(state.file);
-  document.at("size_bytes").get_to(state.size);
+  state.size = number_from(document.at("size_bytes"));
   state.uuid = uuid_from(document.at("uuid"));
   state.generation = uuid_from(document.at("generation"));
-  document.at("lease").get_to(state.lease);
+  state.lease = number_from(document.at("lease"));
   document.at("boot_id").get_to(state.boot);
   document.at("clean").get_to(state.clean);
   if (const auto found = document.find("memory"); found != document.end()) {
@@ -58,6 +60,8 @@ std::optional<ExportState> ExportState::decode(std::string_view text) {
   } catch (const json::exception& /*error*/) {
     return std::nullopt;
   } catch (const std::bad_optional_access& /*error*/) {
+    return std::nullopt;
+  } catch (const std::out_of_range& /*error*/) {
     return std::nullopt;
   }
 }

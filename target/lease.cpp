@@ -51,6 +51,11 @@ std::shared_ptr<LeaseHold> Lease::renew(Holder holder, Clock::time_point now) {
   return hold(std::move(holder));
 }
 
+bool Lease::may_renew(const SessionPeer& peer) const noexcept {
+  const bool is_known = since_ != Clock::time_point{};  // not what was before the target started
+  return !is_known || holder_.peer.client == peer.client;
+}
+
 std::shared_ptr<LeaseHold> Lease::hold(Holder holder) {
   auto made = std::make_shared<LeaseHold>(*this, number());
   holder_ = std::move(holder);

@@ -78,6 +78,10 @@ class Lease {
   /// Grants it under the last number again, to one who held it. @pre it is not held.
   std::shared_ptr<LeaseHold> renew(Holder holder, Clock::time_point now = Clock::now());
 
+  /// Whether it may be granted to a client under its last number again. Numbers are guessed easily:
+  /// whoever had it last may, as far as that is known.
+  bool may_renew(const SessionPeer& peer) const noexcept;
+
   /// Puts somebody in the line: those who take over stand before those who do not.
   void wait(LeaseWaiter& waiter, bool takes_over);
 

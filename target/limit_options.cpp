@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <optional>
 
 #include "common/error.h"
 #include "common/units.h"
@@ -12,6 +12,7 @@ namespace rdmablk::target {
 namespace {
 
 constexpr double kMaxSeconds = 3600;
+constexpr double kMinHandshake = 0.01;
 constexpr double kMinKeepalive = 0.1;
 constexpr std::uint64_t kMinSlotMemory = 4096;
 
@@ -19,11 +20,23 @@ std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
+/// The library's own check lets through what is no number.
+std::optional<double> seconds_from(const std::string& text, double least) {
+  double value = 0;
+  if (!CLI::detail::lexical_cast(text, value)) return std::nullopt;
+  if (!(value >= least && value <= kMaxSeconds)) return std::nullopt;
+  return value;
+}
+
+std::string is_time(const std::string& text) {
+  if (seconds_from(text, kMinHandshake)) return {};
+  return fmt::format("'{}' is no number of seconds from {} to {}", text, kMinHandshake,
+                     kMaxSeconds);
+}
+
 /// A shorter interval than kMinKeepalive is missed by who merely was not scheduled in time.
 std::string is_interval(const std::string& text) {
-  double value = 0;
-  const bool is_number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
-  if (is_number && (value == 0 || (value >= kMinKeepalive && value <= kMaxSeconds))) return {};
+  if (seconds_from(text, kMinKeepalive) || seconds_from(text, 0) == 0) return {};
   return fmt::format("'{}' is neither 0 nor a number of seconds from {} to {}", text, kMinKeepalive,
                      kMaxSeconds);
 }
@@ -44,7 +57,7 @@ void LimitOptions::describe(CLI::App& app) {
   app.add_option("--handshake-timeout", handshake_timeout_,
                  "How long a peer that has connected may take to say who it is, in seconds")
       ->type_name("SECONDS")
-      ->check(CLI::Range(0.01, kMaxSeconds))
+      ->check(is_time)
       ->capture_default_str();
   app.add_option(
          "--keepalive", keepalive_,

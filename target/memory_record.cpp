@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <type_traits>
 
 #include "common/error.h"
@@ -19,8 +20,9 @@
 namespace rdmablk::target {
 namespace {
 
-constexpr std::uint64_t kMagic = 0x6b6c'626d'6172'0001;  // and the version
-constexpr std::uint64_t kSlot = 4096;                    // bytes; there are two
+constexpr std::uint64_t kMagic = 0x6b6c'626d'6172'0001;           // and the version
+constexpr std::uint64_t kSlot = 4096;                             // bytes; there are two
+constexpr auto kMaxSize = static_cast<std::uint64_t>(INT64_MAX);  // as of files
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW;
 
 /// A record as it lies in a slot. Two slots are written in turn: one is always whole.
@@ -39,6 +41,13 @@ std::uint64_t check_of(const Slot& slot) {
   return crc.checksum();
 }
 
+/// What is neither true nor false must not get into a bool.
+bool has_bools(std::span<const std::byte> slot) {
+  const auto record = slot.subspan(offsetof(Slot, record));
+  return record[offsetof(MemoryRecord, is_dirty)] <= std::byte{1} &&
+         record[offsetof(MemoryRecord, is_suspect)] <= std::byte{1};
+}
+
 std::optional<Slot> read_slot(int fd, std::uint64_t number) {
   std::array<std::byte, sizeof(Slot)> bytes{};
   const ssize_t got = ::pread(fd, bytes.data(), bytes.size(), static_cast<off_t>(number * kSlot));
@@ -48,7 +57,7 @@ std::optional<Slot> read_slot(int fd, std::uint64_t number) {
   std::memcpy(&check, bytes.data() + offsetof(Slot, check), sizeof check);
   boost::crc_optimal<64, 0x42F0E1EBA9EA3693, 0, 0, true, true> crc;
   crc.process_bytes(bytes.data(), offsetof(Slot, check));
-  if (crc.checksum() != check) return std::nullopt;  // before a bool is read that is neither
+  if (crc.checksum() != check || !has_bools(bytes)) return std::nullopt;
   std::memcpy(&slot, bytes.data(), sizeof slot);
   if (slot.magic != kMagic || slot.sequence % 2 != number) return std::nullopt;
   return slot;
@@ -56,7 +65,11 @@ std::optional<Slot> read_slot(int fd, std::uint64_t number) {
 
 void check_record(const MemoryRecord& record) {
   const bool is_text = record.name.back() == '\0' && record.changed.back() == '\0';
-  if (!is_text || !is_export_name(text_of(record.name)) || record.size == 0 || record.lease == 0) {
+  const bool is_size = record.size > 0 && record.size <= kMaxSize;
+  const bool is_kind =
+      record.kind == protocol::ExportKind::memory || record.kind == protocol::ExportKind::resident;
+  if (!is_text || !is_export_name(text_of(record.name)) || !is_size || !is_kind ||
+      record.lease == 0) {
     throw Error("says nothing that makes sense");
   }
 }

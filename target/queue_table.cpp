@@ -34,7 +34,6 @@ std::optional<QueueRefusal> QueueTable::connect(std::unique_ptr<cm::Connection>&
   auto found = places_.find(key);
   if (found == places_.end()) {
     if (places_.size() >= environment_.limits.session_queues) {
-      protocol_.withdraw(request);
       return QueueRefusal{Status::limit,
                           fmt::format("the session has {} I/O queues", places_.size())};
     }
@@ -42,7 +41,6 @@ std::optional<QueueRefusal> QueueTable::connect(std::unique_ptr<cm::Connection>&
     try {
       open(found->second, connection, attachment, request.queue);
     } catch (...) {
-      protocol_.withdraw(request);
       if (found->second.queue) {
         close(key, found->second);
       } else {
@@ -55,7 +53,7 @@ std::optional<QueueRefusal> QueueTable::connect(std::unique_ptr<cm::Connection>&
   // Whatever came over the old connection is to be through before the new one is of any use.
   Place& place = found->second;
   refuse(place, {Status::stale, "a newer connection of this queue has come"});
-  place.next.emplace(Successor{std::move(connection), request, &attachment});
+  place.next.emplace(Successor{std::move(connection), &attachment});
   start_deadline(key, place);
   if (place.queue) close(key, place);
   return std::nullopt;
@@ -121,7 +119,6 @@ void QueueTable::on_closed(const Key& key) {
     open(place, next.connection, *next.attachment, key.second);
   } catch (const std::exception& error) {
     spdlog::error("session {}: I/O queue {}: {}", session_, key.second, error.what());
-    protocol_.withdraw(next.request);
     if (next.connection) {
       next.connection->reject(
           QueueRefusal{Status::internal, "the target failed; its log says how"}.encode());
@@ -154,7 +151,6 @@ void QueueTable::on_deadline(const Key& key) {
 void QueueTable::refuse(Place& place, const QueueRefusal& refusal) {
   if (!place.next) return;
   ++environment_.counters.refused;
-  if (refusal.status == Status::busy) protocol_.withdraw(place.next->request);
   place.next->connection->reject(refusal.encode());
   place.next.reset();
 }

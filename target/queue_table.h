@@ -58,7 +58,6 @@ class QueueTable final : private IoQueueOwner {
   /// A connection that waits for the one before.
   struct Successor {
     std::unique_ptr<cm::Connection> connection;
-    protocol::QueueRequest request;
     const Attachment* attachment;
   };
 

@@ -19,11 +19,11 @@ Reconciliation::Reconciliation(FileStore& store, std::span<const std::byte> memo
   for (std::size_t i = 0; i < kPieces; ++i) pieces_.emplace_back(*this, i);
 }
 
-void Reconciliation::start(bool everything) noexcept {
-  everything_ = everything;
+void Reconciliation::start(std::uint64_t repaired) noexcept {
   position_ = 0;
   done_ = 0;
-  result_ = {.failures = store_.flushes().failures()};
+  result_ = {.failures = store_.flushes().failures()};  // once: another one may come any time
+  everything_ = result_.failures != repaired;
   try {
     buffers_ = MemoryMapping::anonymous(kPieces * kPieceSize);
   } catch (const std::exception& /*error*/) {

@@ -48,9 +48,10 @@ class Reconciliation {
   ~Reconciliation() = default;
 
   /// Begins; ends with on_reconciled(), maybe from within. One at a time, on the thread.
-  /// @param everything write all blocks: a write to the file got lost, and what is read of it comes
+  /// @param repaired the number of failed flushes whose consequences have been made good. After
+  /// others, all blocks are written: a write to the file got lost, and what is read of it comes
   /// from the kernel's memory, not from the disk.
-  void start(bool everything) noexcept;
+  void start(std::uint64_t repaired) noexcept;
 
   /// Has it end early, with ECANCELED; for good. Any thread.
   void stop() noexcept { stopped_ = true; }

@@ -118,7 +118,7 @@ void ResidentStore::start() noexcept {
     const std::lock_guard lock(mutex_);
     begun_ = requested_;
   }
-  background_->run.start(store_.flushes().failures() != repaired_);
+  background_->run.start(repaired_);
 }
 
 void ResidentStore::on_progress(std::uint64_t done) noexcept {

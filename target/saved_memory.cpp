@@ -66,10 +66,10 @@ void write_piece(int fd, std::span<const std::byte> piece, std::uint64_t offset)
 class NewFile {
  public:
   explicit NewFile(const std::string& path)
-      : path_(path),
-        temporary_(path + std::string(kTemporary)),
-        fd_(::open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-                   S_IRUSR | S_IWUSR)) {
+      : path_(path), temporary_(path + std::string(kTemporary)) {
+    // Never what lies there: somebody else may have it open, or it may be another name of a file.
+    ::unlink(temporary_.c_str());
+    fd_.reset(::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (!fd_) throw SystemError("make", errno);
   }
   ~NewFile() {

@@ -273,7 +273,8 @@ void Server::on_request(std::unique_ptr<cm::Connection> connection,
   try {
     if (const auto refusal = answer(connection, private_data)) refuse(connection.get(), *refusal);
   } catch (const std::exception& error) {
-    spdlog::error("a request to connect failed: {}", error.what());
+    const auto line = refusals_.note(fmt::format("a request to connect failed: {}", error.what()));
+    if (line) spdlog::error("{}", *line);
     refuse(connection.get(), {Status::internal, "the target failed; its log says how"});
   }
 }

@@ -67,9 +67,6 @@ class SessionProtocol {
   std::variant<const Attachment*, protocol::QueueRefusal> admit(
       const protocol::QueueRequest& request, std::string_view from);
 
-  /// See Attachment::withdraw(). Does nothing when the attachment is gone.
-  void withdraw(const protocol::QueueRequest& request) noexcept { attachments_.withdraw(request); }
-
   /// The target is about to end: nothing more can be attached.
   /// @return the notice to send; nothing when the peer is no session's peer yet, or not any more.
   std::optional<Outgoing> say_goodbye();

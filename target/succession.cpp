@@ -13,6 +13,7 @@
 
 #include "common/error.h"
 #include "common/export_name.h"
+#include "target/json_number.h"
 #include "target/line_socket.h"
 
 namespace rdmablk::target {
@@ -21,7 +22,7 @@ namespace {
 using nlohmann::json;
 using protocol::ExportKind;
 
-constexpr int kVersion = 1;
+constexpr std::uint64_t kVersion = 1;
 
 json describe(const ExportSpec& spec) {
   return {{"name", spec.name},       {"kind", static_cast<int>(spec.kind)},
@@ -32,14 +33,14 @@ json describe(const ExportSpec& spec) {
 ExportSpec read_spec(const json& entry) {
   ExportSpec spec;
   entry.at("name").get_to(spec.name);
-  const int kind = entry.at("kind").get<int>();
-  if (!is_export_name(spec.name) || kind < static_cast<int>(ExportKind::memory) ||
-      kind > static_cast<int>(ExportKind::resident)) {
+  const std::uint64_t kind = number_from(entry.at("kind"));
+  if (!is_export_name(spec.name) || kind < static_cast<std::uint64_t>(ExportKind::memory) ||
+      kind > static_cast<std::uint64_t>(ExportKind::resident)) {
     throw std::out_of_range("export");
   }
   spec.kind = static_cast<ExportKind>(kind);
-  entry.at("size_bytes").get_to(spec.size);
-  entry.at("huge_bytes").get_to(spec.huge_page);
+  spec.size = number_from(entry.at("size_bytes"));
+  spec.huge_page = number_from(entry.at("huge_bytes"));
   entry.at("path").get_to(spec.path);
   entry.at("read_only").get_to(spec.read_only);
   return spec;
@@ -91,13 +92,25 @@ std::optional<SuccessionRequest> SuccessionRequest::decode(std::string_view text
   try {
     const json document = json::parse(text);
     SuccessionRequest request;
-    if (document.at("version").get<int>() != kVersion) return std::nullopt;
+    if (number_from(document.at("version")) != kVersion) return std::nullopt;
     for (const json& entry : document.at("exports")) request.exports.push_back(read_spec(entry));
     document.at("discards").get_to(request.discards);
     return request;
   } catch (const json::exception& /*error*/) {
     return std::nullopt;
   } catch (const std::out_of_range& /*error*/) {
+    return std::nullopt;
+  }
+}
+
+std::optional<PredecessorLine> PredecessorLine::decode(std::string_view text) {
+  try {
+    const json said = parse(text);
+    if (said.contains("refused")) return {{Kind::refused, said["refused"].get<std::string>()}};
+    if (said.value("complete", false)) return {{Kind::complete, {}}};
+    if (said.value("accepted", false)) return {{Kind::accepted, {}}};
+    return {{Kind::memory, said.at("memory").get<std::string>()}};
+  } catch (const json::exception& /*error*/) {
     return std::nullopt;
   }
 }
@@ -156,20 +169,23 @@ void Predecessor::take(InheritedMemory& memory) {
       throw Error(fmt::format(
           "cannot succeed process {}: it has ended, or serves another successor", pid_));
     }
-    const json said = parse(line->text);
-    if (said.contains("refused")) {
-      throw Error(fmt::format("cannot succeed process {}, which goes on serving: {}", pid_,
-                              said.value("refused", std::string())));
-    }
-    if (said.value("complete", false)) return;
-    if (said.contains("accepted")) {
-      spdlog::info("process {} ends its sessions, and hands over", pid_);
-    } else if (line->descriptors.size() == 2) {
-      const auto name = said.value("memory", std::string());
-      memory.add(memory_fd_name(name), std::move(line->descriptors[0]), false);
-      memory.add(record_fd_name(name), std::move(line->descriptors[1]), false);
-    } else {
+    const auto said = PredecessorLine::decode(line->text);
+    using Kind = PredecessorLine::Kind;
+    if (!said || (said->kind == Kind::memory) != (line->descriptors.size() == 2)) {
       throw Error(fmt::format("cannot succeed process {}: it speaks another version", pid_));
+    }
+    switch (said->kind) {
+      case Kind::refused:
+        throw Error(
+            fmt::format("cannot succeed process {}, which goes on serving: {}", pid_, said->text));
+      case Kind::complete:
+        return;
+      case Kind::accepted:
+        spdlog::info("process {} ends its sessions, and hands over", pid_);
+        break;
+      case Kind::memory:
+        memory.add(memory_fd_name(said->text), std::move(line->descriptors[0]), false);
+        memory.add(record_fd_name(said->text), std::move(line->descriptors[1]), false);
     }
   }
 }

@@ -28,6 +28,17 @@ struct SuccessionRequest {
   static std::optional<SuccessionRequest> decode(std::string_view text);
 };
 
+/// What a predecessor says, a line at a time.
+struct PredecessorLine {
+  enum class Kind { refused, accepted, memory, complete };
+
+  Kind kind{};
+  std::string text;  ///< why it refuses; the export whose memory comes with the line
+
+  /// Nothing for what is no such line.
+  static std::optional<PredecessorLine> decode(std::string_view text);
+};
+
 /// Why a successor cannot have memory that there is, for people; nothing when it can.
 /// @param memory what is known of each piece.
 std::optional<std::string> reason_against(const SuccessionRequest& request,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <asio/read_until.hpp>
+#include <cerrno>
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
@@ -28,7 +29,12 @@ SuccessionListener::SuccessionListener(asio::io_context& io, SuccessionHandler& 
     acceptor_.bind(Protocol::endpoint(succession_socket_name(::getpid())));
     acceptor_.listen();
   } catch (const std::system_error& error) {
-    throw SystemError("await a successor on a Unix socket", error.code().value());
+    if (error.code().value() != EADDRINUSE) {
+      throw SystemError("await a successor on a Unix socket", error.code().value());
+    }
+    // Any user of this machine can do that, and must not keep a target from serving.
+    spdlog::warn("no process can succeed this target: another has taken its socket's name");
+    return;
   }
   accept();
 }
@@ -49,7 +55,9 @@ void SuccessionListener::hear(Socket socket) {
   const int fd = socket.native_handle();
   const bool known = ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
   if (!known || (peer.uid != ::geteuid() && peer.uid != 0)) {
-    spdlog::warn("process {} of user {} may not succeed this target", peer.pid, peer.uid);
+    const auto line = intruders_.note(
+        fmt::format("process {} of user {} may not succeed this target", peer.pid, peer.uid));
+    if (line) spdlog::warn("{}", *line);
     return accept();
   }
   peer_pid_ = peer.pid;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "target/failed_attempts.h"
 #include "target/succession.h"
 
 namespace rdmablk::target {
@@ -28,7 +29,8 @@ class SuccessionHandler {
 /// not for long. The event loop does not run any more once this has gone.
 class SuccessionListener {
  public:
-  /// Listens on the socket of this process. @param io, handler outlive this. Throws Error.
+  /// Listens on the socket of this process; when another has taken its name, nobody can succeed.
+  /// @param io, handler outlive this. Throws Error.
   SuccessionListener(asio::io_context& io, SuccessionHandler& handler);
   ~SuccessionListener();
   SuccessionListener(const SuccessionListener&) = delete;
@@ -49,6 +51,7 @@ class SuccessionListener {
   std::optional<Socket> peer_;
   asio::streambuf request_{kMaxSuccessionLine};
   asio::steady_timer patience_;
+  FailedAttempts intruders_;
   pid_t peer_pid_ = -1;
 };
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
 #include <memory>
 
 #include "common/error.h"
@@ -61,30 +60,44 @@ std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
 
 }  // namespace
 
-int run_command_line(int argc, char** argv) {
-  CLI::App program("Uses the memory and files that other machines lend over RDMA.", "rdmablk");
+CommandLine::CommandLine()
+    : program_(std::make_unique<CLI::App>(
+          "Uses the memory and files that other machines lend over RDMA.", "rdmablk")) {
+  CLI::App& program = *program_;
   program.set_help_flag("-h,--help", "print this help and exit");
   program.set_version_flag("--version", "rdmablk " RDMABLK_VERSION);
   program.get_option("--version")->description("print the version and exit");
   program.require_subcommand(1);
   program.option_defaults()->take_last();
   program.footer(kFooter);
-  const std::array<std::unique_ptr<Command>, 8> commands{
+  commands_ = {
       std::make_unique<DevicesCommand>(program),  std::make_unique<ListCommand>(program),
       std::make_unique<InfoCommand>(program),     std::make_unique<BenchCommand>(program),
       std::make_unique<MountCommand>(program),    std::make_unique<UnmountCommand>(program),
       std::make_unique<TimeoutsCommand>(program), std::make_unique<KeygenCommand>(program)};
+}
+
+CommandLine::~CommandLine() = default;
+
+Command* CommandLine::parse(int argc, const char* const* argv) {
   try {
-    program.parse(argc, argv);
+    program_->parse(argc, argv);
   } catch (const CLI::Success& success) {  // help or version was asked for
-    return program.exit(success);
+    program_->exit(success);
+    return nullptr;
   } catch (const CLI::ParseError& error) {
-    refuse(program, error);
+    refuse(*program_, error);
   }
-  for (const auto& command : commands) {
-    if (command->chosen()) return command->run();
+  for (const auto& command : commands_) {
+    if (command->chosen()) return command.get();
   }
-  return kExitUsage;
+  return nullptr;
+}
+
+int run_command_line(int argc, char** argv) {
+  CommandLine line;
+  Command* const command = line.parse(argc, argv);
+  return command != nullptr ? command->run() : kExitDone;
 }
 
 }  // namespace rdmablk::cli

@@ -1,6 +1,28 @@
 #pragma once
 
+#include <array>
+#include <memory>
+
+#include "initiator/cli/command.h"
+
 namespace rdmablk::cli {
+
+/// The command line of `rdmablk`.
+class CommandLine {
+ public:
+  CommandLine();
+  ~CommandLine();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  /// Reads one, once. Throws UsageError when it makes no sense.
+  /// @return the command that it asks for; null when it was answered on standard output: --help.
+  Command* parse(int argc, const char* const* argv);
+
+ private:
+  std::unique_ptr<CLI::App> program_;
+  std::array<std::unique_ptr<Command>, 8> commands_;
+};
 
 /// Reads the command line of `rdmablk` and runs the command that it asks for. Throws UsageError for
 /// one that makes no sense, and whatever the command throws.

@@ -1,11 +1,10 @@
 #!/bin/bash
 # Whatever goes wrong, what is read can be explained by what was written: several processes read and
-# write one export at once while the device fails, the target is stopped or killed and writers are
+# write one export at once while the device fails, the target is stopped, restarted or killed and writers are
 # killed; rdmablk-checker verifies the history of all of them.
 #
 # Environment:
-#   RDMABLK_TEST_BACKING   what is exported; the target is killed only where that loses nothing that was
-#                          acknowledged: direct and buffered
+#   RDMABLK_TEST_BACKING   what is exported; memory, of resident exports too, is kept for the next target
 #   FAULTS     how many faults there are to be (200): those that break something. Delays and the like
 #              come on top, and are counted apart.
 #   CHECKERS   processes that read and write (3)
@@ -16,8 +15,8 @@
 #   SLOW_DISK  milliseconds that a write to the disk behind the export takes at most, at random
 #   PLAN       the device's faults (common/softverbs/faults/README.md) in place of the usual mixture
 #   SEED       what all that is random follows from; a failure tells its own
-# shellcheck source=tests/e2e/remote_lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
+# shellcheck source=tests/e2e/keeper_lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/keeper_lib.sh"
 # shellcheck source=tests/e2e/faults_lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/faults_lib.sh"
 
@@ -32,6 +31,7 @@ history=$scratch/history
 faults=$scratch/faults         # a line for each fault that the device has had
 own_faults=0                   # what this script has done
 declare -A own                 # likewise, by kind
+restarts=0                     # of the target among it
 declare -a workers=()
 verifier=
 usual_plan="error:rate=1/4000, qp-death:rate=1/4000, late-write:rate=1/3000:ms=40, post-full:rate=1/20000,
@@ -108,20 +108,21 @@ stop_for_a_while() {
   note target-stopped
 }
 
-kill_and_restart_target() {
-  kill_target
-  "$RDMABLK_BIN/rdmablk-target" --insecure --listen "$target" --export "$exported" 2>>"$target_log" &
-  target_pid=$!
-  test_pids+=("$target_pid")
-  note target-killed
+# restart SIGNAL
+restart() {
+  restart_target "$1"
+  restarts=$((restarts + 1))
+  note "target-restarted-$1"
 }
 
-survives_a_kill() { [[ -z ${UNFENCED:-} ]] && [[ $backing == direct || $backing == buffered ]]; }
+# A target without fencing leaves nothing to the next one.
+may_restart() { [[ -z ${UNFENCED:-} ]]; }
 
 go_wrong() {
-  case $((RANDOM % 4)) in
-    0) kill_worker ;;
-    1) ! survives_a_kill || kill_and_restart_target ;;
+  case $((RANDOM % 8)) in
+    0 | 1) kill_worker ;;
+    2 | 3) ! may_restart || restart KILL ;;
+    4) ! may_restart || restart TERM ;;
     *) stop_for_a_while ;;
   esac
 }
@@ -132,12 +133,14 @@ operations() { "$tools_bin/rdmablk-checker" status "$history"; }
 all_are_well() {
   local pid
   is_running "$verifier" || judge
-  is_running "$target_pid" || fail "seed $seed: the target ended: $(tail -n 20 "$target_log")"
+  is_running "$target_pid" && (($(keeper_says started) == restarts + 1)) ||
+    fail "seed $seed: the target ended: $(tail -n 20 "$target_log")"
   for pid in "${workers[@]}"; do
     is_running "$pid" || fail "seed $seed: a worker ended: $(tail -n 5 "$scratch/workers.log")"
   done
 }
 
+choose_port
 [[ -z ${UNFENCED:-} ]] || leave_out "$UNFENCED"
 : >"$faults"
 plan ""
@@ -151,7 +154,7 @@ else
   exported=$(export_spec disk 16M)
 fi
 exported+=${EXPORT:+,$EXPORT}
-start_target --export "$exported"
+start_keeper --export "$exported"
 start_verifier
 for ((i = 0; i < checkers; ++i)); do start_worker; done
 step=1000 # operations that show that the work goes on
@@ -182,7 +185,7 @@ for pid in "${workers[@]}"; do
 done
 kill -TERM "$verifier"
 wait "$verifier" || judge
-stop_target
+stop_keeper
 [[ -z ${UNFENCED:-} ]] || fail "seed $seed: $wanted faults, and nobody noticed that $UNFENCED is off"
 
 echo "$(tail -n 1 "$scratch/verified") (seed $seed)"

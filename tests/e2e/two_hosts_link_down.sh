@@ -17,6 +17,7 @@ ride_through() {
   wait_long "the target evicts the mount" has_evicted "$before"
   for host in "$@"; do link_up "$host"; done
   await_return
+  await_work
   "$rdmablk" info "$(uri disk)" >/dev/null || fail "nobody can connect after $* went down and up"
 }
 

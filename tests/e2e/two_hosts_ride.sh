@@ -22,6 +22,7 @@ await_loss
 lose_packets initiator 1
 lose_packets target 1
 await_return
+await_work
 repair_link initiator
 repair_link target
 end_ride

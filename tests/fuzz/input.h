@@ -12,7 +12,8 @@
 namespace rdmablk::fuzz {
 
 /// An input of the fuzzer, taken apart from the front: numbers little-endian, zeroes behind the
-/// end. What a target reads from it, tests/fuzz/make_seeds.cpp writes.
+/// end. What a target reads from it, its function in
+/// tests/fuzz/seeds.h writes.
 class Input {
  public:
   Input(const std::uint8_t* data, std::size_t size) noexcept

@@ -61,7 +61,7 @@ ManagedConnection::~ManagedConnection() {
 
 void ManagedConnection::connect(std::span<const std::byte> private_data) {
   require(private_data.size() <= cm::kMaxPrivateData, "private data fits a request");
-  tell(script_.on_connect(*this));
+  tell(script_.on_connect(*this, private_data));
 }
 
 }  // namespace rdmablk::fuzz

@@ -16,7 +16,8 @@ class ConnectionScript {
   /// The event that follows open(): `resolved` or `failed`.
   virtual cm::Event on_open() = 0;
   /// The event that follows connect(). Data that it refers to lasts until the next call.
-  virtual cm::Event on_connect(ManagedConnection& connection) = 0;
+  virtual cm::Event on_connect(ManagedConnection& connection,
+                               std::span<const std::byte> private_data) = 0;
   virtual void on_destroyed(ManagedConnection& connection) = 0;
 
  protected:

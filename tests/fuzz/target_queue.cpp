@@ -1,6 +1,5 @@
 // The target's end of I/O queues of file and resident exports, with its threads and files: any
 // messages of a peer. What was answered with success is checked against the file.
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <asio/executor_work_guard.hpp>
@@ -361,11 +360,6 @@ class Peer final : private target::IoQueueOwner {
 
 }  // namespace
 }  // namespace rdmablk::fuzz
-
-extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
-  spdlog::set_level(spdlog::level::off);
-  return 0;
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using rdmablk::protocol::Access;

@@ -1,50 +1,43 @@
-// The target's side of an admin queue: any conversation, with requests to connect I/O queues and
-// the target's own end between the messages.
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
-
+// The target's side of an admin queue: any conversation, with a target that asks for keys or does
+// not, with requests to connect I/O queues and the target's own end between the messages.
 #include <map>
 #include <optional>
 #include <vector>
 
+#include "common/auth/queue_proof.h"
 #include "target/session_protocol.h"
 #include "tests/fuzz/exact_copy.h"
 #include "tests/fuzz/input.h"
+#include "tests/fuzz/known_clients.h"
+#include "tests/fuzz/scripted_random.h"
+#include "tests/fuzz/session_witness.h"
 #include "tests/fuzz/target_world.h"
 
 namespace rdmablk::fuzz {
 namespace {
 
-using protocol::Message;
 using protocol::MessageType;
 using protocol::Status;
 
-const TargetWorld& world() {
-  static const TargetWorld made;
-  return made;
-}
-
-constexpr const char* kAddress = "192.0.2.1:4711";
-
-/// What an initiator knows of an attachment.
-struct Known {
-  protocol::AttachReply reply;
-  std::map<std::uint16_t, protocol::QueueRequest> queues;  ///< the last that was admitted of each
-};
+constexpr const char* kNear = "192.0.2.1:4711";
+constexpr const char* kFar = "198.51.100.1:4711";
 
 class Conversation {
  public:
-  explicit Conversation(Input& input) : input_(input) {}
+  explicit Conversation(Input& input) : input_(input), setting_(input.number()) {}
 
   void run() {
-    // A valid HELLO comes soon in most.
-    if (input_.flag()) say_hello();
+    // A valid HELLO comes soon in most, and what it is answered with is answered.
+    if ((setting_ & kGreets) != 0) say_hello();
+    if ((setting_ & kProves) != 0) authenticate();
     while (!input_.empty()) step();
   }
 
  private:
+  enum Setting : unsigned { kGreets = 1, kHasKeys = 2, kIsFar = 4, kProves = 8 };
+
   void step() {
-    switch (input_.choice(11)) {
+    switch (input_.choice(14)) {
       case 0:
         return say_anything();
       case 1:
@@ -56,17 +49,22 @@ class Conversation {
       case 4:
         return say_detach();
       case 5:
-        return connect();
       case 6:
-        return disconnect();
+        return connect();
       case 7:
         return leave();
       case 8:
         return end_wait();
       case 9:
         return join();
-      default:
+      case 10:
         return abandon();
+      case 11:
+        return authenticate();
+      case 12:
+        return say_again();
+      default:
+        return change_keys();
     }
   }
 
@@ -88,6 +86,23 @@ class Conversation {
     request(MessageType::hello, hello);
   }
 
+  /// Right, unless the input wants it wrong.
+  void authenticate() {
+    protocol::Authenticate proof;
+    proof.client = kClients[input_.choice(kClients.size())];
+    const auth::Key key = key_of_number(input_.choice(kKeyOwners.size() + 1));
+    proof.nonce[0] = input_.array<std::array<std::byte, 1>>()[0];
+    const auto wrong = input_.number();
+    auto hello = witness_.hello();
+    if ((wrong & 1U) != 0) hello.clear();
+    const auth::Handshake handshake(hello, witness_.hello_reply(), proof.client, proof.nonce);
+    proof.proof = (wrong & 2U) != 0 ? handshake.target_proof(key) : handshake.client_proof(key);
+    if ((wrong & 4U) != 0) proof.proof[input_.choice(32)] ^= std::byte{1};
+    if ((wrong & 8U) != 0) proof.nonce[31] ^= std::byte{1};
+    if ((wrong & 16U) != 0) proof.client = kClients[input_.choice(kClients.size())];
+    request(MessageType::authenticate, proof);
+  }
+
   void say_list() {
     protocol::List list;
     const auto after = input_.choice(TargetWorld::kNames.size() + 1);
@@ -104,9 +119,10 @@ class Conversation {
     attach.depth = input_.number<std::uint32_t>();
     attach.max_io = input_.number<std::uint32_t>();
     const auto again = input_.number();  // what it was attached to before
-    if ((again & 1U) != 0 && !known_.empty()) {
-      attach.generation = known_.begin()->second.reply.generation;
-      attach.lease = known_.begin()->second.reply.lease;
+    const auto& known = witness_.known();
+    if ((again & 1U) != 0 && !known.empty()) {
+      attach.generation = known.begin()->second.reply.generation;
+      attach.lease = known.begin()->second.reply.lease;
     }
     if ((again & 2U) != 0) attach.generation[0] ^= std::byte{1};
     if ((again & 4U) != 0) ++attach.lease;
@@ -120,19 +136,26 @@ class Conversation {
     request(MessageType::detach, detach);
   }
 
+  /// The last message once more, as somebody on the way may send it.
+  void say_again() {
+    if (last_) feed(last_->header, std::vector(last_->payload));
+  }
+
   /// One that exists, if any does, unless the input wants another.
   std::uint64_t attachment() {
     const auto which = input_.number();
-    if (known_.empty() || which == 0xff) return input_.number<std::uint64_t>();
-    return std::next(known_.begin(), static_cast<std::ptrdiff_t>(which % known_.size()))->first;
+    const auto& known = witness_.known();
+    if (known.empty() || which == 0xff) return input_.number<std::uint64_t>();
+    return std::next(known.begin(), static_cast<std::ptrdiff_t>(which % known.size()))->first;
   }
 
   void connect() {
     protocol::QueueRequest request;
     request.attachment = attachment();
     request.queue = input_.number<std::uint16_t>();
-    const auto known = known_.find(request.attachment);
-    if (known != known_.end()) {
+    const auto known = witness_.known().find(request.attachment);
+    const bool exists = known != witness_.known().end();
+    if (exists) {
       request.epoch = known->second.reply.epoch;
       request.nonce = known->second.reply.nonce;
       request.proof = known->second.reply.token;
@@ -140,63 +163,56 @@ class Conversation {
     const auto wrong = input_.number();
     if ((wrong & 1U) != 0) request.epoch += input_.number();
     if ((wrong & 2U) != 0) request.nonce[0] ^= std::byte{1};
+    const auto& key = witness_.session_key();
+    const bool shows_token = (wrong & 8U) != 0;
+    if (key && !shows_token) request.proof = auth::queue_proof(*key, request);
     if ((wrong & 4U) != 0) request.proof[31] ^= std::byte{1};
-    const auto verdict = protocol_.admit(request, kAddress);
+    const char* const from = (wrong & 16U) != 0 ? kFar : kNear;
+    const auto verdict = protocol_.admit(request, from);
     const auto* const refusal = std::get_if<protocol::QueueRefusal>(&verdict);
-    if (refusal != nullptr) {
-      require(refusal->status != Status::ok && !refusal->text.empty(), "a refusal says why");
-      return;
-    }
-    require(!over_ && !leaving_, "a session that ends takes no queue");
-    require(known != known_.end() && (wrong & 6U) == 0, "a queue proves its attachment");
-    require(request.queue < known->second.reply.queues, "no more queues than were granted");
-    auto& queues = known->second.queues;
-    const auto before = queues.find(request.queue);
-    require(before == queues.end() || before->second.epoch < request.epoch, "epochs ascend");
-    queues[request.queue] = request;
-  }
-
-  /// A queue that was admitted comes to nothing.
-  void disconnect() {
-    const auto known = known_.find(attachment());
-    if (known == known_.end() || known->second.queues.empty()) return;
-    auto& queues = known->second.queues;
-    protocol_.withdraw(queues.begin()->second);
-    queues.erase(queues.begin());
+    if (refusal != nullptr) return witness_.on_refused(*refusal);
+    witness_.on_admitted(request, (wrong & 6U) == 0 && !(key && shows_token), from);
   }
 
   /// Nothing is left of the session that this one resumes, or something is for too long.
   void join() {
-    if (!joining_ || over_) return;
+    if (!joining_ || witness_.is_over()) return;
     const protocol::Header header = *joining_;
     joining_.reset();
-    check(header, input_.number() == 0xff ? protocol_.refuse_join(Status::busy, "for a trial")
-                                          : protocol_.join());
+    take(header, input_.number() == 0xff ? protocol_.refuse_join(Status::busy, "for a trial")
+                                         : protocol_.join());
   }
 
   /// An ATTACH that waits is tried again, or has waited long enough.
   void end_wait() {
     const bool gives_up = input_.flag();
-    if (waits_.empty() || over_) return;
+    if (waits_.empty() || witness_.is_over()) return;
     const auto [ticket, header] = *waits_.begin();
     const auto step = gives_up ? protocol_.give_up_attach(ticket) : protocol_.retry_attach(ticket);
     if (step.send) waits_.erase(ticket);
     require(!gives_up || !waits_.contains(ticket), "what is given up is answered");
-    check(header, step);
+    take(header, step);
   }
 
   void leave() {
-    const auto notice = protocol_.say_goodbye();
-    if (!notice) return;
-    require(!over_ && !leaving_ && greeted_, "a peer of a session is told once that it ends");
-    leaving_ = true;
-    check_size(*notice);
+    if (const auto notice = protocol_.say_goodbye()) witness_.on_farewell(*notice);
   }
 
   void abandon() {
-    if (over_) return;
-    check_size(protocol_.abandon(Status::internal, "for a trial"));
-    over_ = true;
+    if (!witness_.is_over()) {
+      witness_.on_abandoned(protocol_.abandon(Status::internal, "for a trial"));
+    }
+  }
+
+  /// The key file was read again; the input says which keys are in it.
+  void change_keys() { keys_ = some_keys(input_.number()); }
+
+  static target::ClientKeys some_keys(unsigned which) {
+    std::vector<auth::NamedKey> keys;
+    for (unsigned i = 0; i < kKeyOwners.size(); ++i) {
+      if ((which >> i & 1U) != 0) keys.push_back({kClients[kKeyOwners[i]], key_of_number(i)});
+    }
+    return {keys, "keys"};
   }
 
   template <typename Payload>
@@ -210,95 +226,50 @@ class Conversation {
   void feed(const protocol::Header& header, std::span<const std::byte> payload) {
     const ExactCopy copy(
         payload.first(std::min(payload.size(), protocol::kMaxMessage - protocol::kHeaderSize)));
-    check(header, protocol_.handle({header, copy.bytes()}));
+    witness_.on_message(header, copy.bytes());
+    take(header, protocol_.handle({header, copy.bytes()}));
+    last_ = Sent{header, {copy.bytes().begin(), copy.bytes().end()}};
   }
 
-  void check(const protocol::Header& header, const target::Step& step) {
-    if (over_) {
-      require(!step.send && !step.attached && !step.detached && !step.greeted && !step.over,
-              "nothing is said after the end");
-      return;
+  void take(const protocol::Header& header, const target::Step& step) {
+    if (step.fences) {
+      require(protocol_.end_attachment(*step.fences), "who is fenced was attached");
     }
-    if (step.greeted) {
-      require(!greeted_ && header.type == MessageType::hello, "one HELLO is accepted");
-      greeted_ = true;
+    witness_.on_step(header, step);
+    if (step.waits) {
+      require(waits_.emplace(step.waits->ticket, header).second, "tickets differ");
     }
     if (step.joins) {
       joining_ = header;
       if (!input_.flag()) join();
     }
-    if (step.waits) {
-      require(waits_.emplace(step.waits->ticket, header).second, "tickets differ");
-    }
-    if (step.fences) {
-      require(protocol_.end_attachment(*step.fences), "who is fenced was attached");
-      known_.erase(*step.fences);
-    }
-    if (step.detached) {
-      require(known_.erase(*step.detached) == 1, "what is detached was attached");
-    }
-    if (step.attached != nullptr) check_attached(*step.attached);
-    if (step.send) check_sent(header, *step.send);
-    if (step.over) over_ = true;
   }
 
-  void check_attached(const target::Attachment& made) {
-    const auto& reply = made.reply();
-    require(greeted_ && !leaving_, "nothing is attached before HELLO, or at the end");
-    for (const auto& [id, other] : known_) {
-      require(
-          reply.lease == 0 || other.reply.lease == 0 || other.reply.info.name != reply.info.name,
-          "an export has one writer");
-    }
-    require(known_.emplace(made.id(), Known{reply, {}}).second, "attachments differ");
-    require(known_.size() <= world().limits().attachments, "attachments are limited");
-    require(reply.queues > 0 && reply.queues <= world().limits().queues, "queues are limited");
-    require(reply.depth > 0 && reply.depth <= world().limits().depth, "depth is limited");
-    require(reply.max_io > 0 && reply.max_io <= world().limits().max_io, "requests are limited");
-    require(reply.access == protocol::Access::read_only || !reply.info.read_only,
-            "nobody writes to a read-only export");
-    require(world().budget().used() <= world().budget().limit(), "memory for slots is limited");
-  }
-
-  void check_sent(const protocol::Header& header, const target::Outgoing& sent) {
-    check_size(sent);
-    if (sent.header.type == MessageType::error) return;
-    require(
-        sent.header.is_reply && sent.header.type == header.type && sent.header.tag == header.tag,
-        "what is sent answers what came");
-    require(
-        sent.header.status == Status::ok || std::holds_alternative<protocol::Reason>(sent.payload),
-        "a refusal says why");
-    require(greeted_ || header.type == MessageType::hello, "nobody is answered before HELLO");
-  }
-
-  static void check_size(const target::Outgoing& sent) {
-    std::vector<std::byte> buffer(protocol::kMaxMessage - protocol::kHeaderSize);
-    protocol::WireWriter writer(buffer);
-    sent.encode(writer);
-    require(writer.ok(), "a message fits");
-  }
+  struct Sent {
+    protocol::Header header;
+    std::vector<std::byte> payload;
+  };
 
   Input& input_;
-  target::SessionProtocol protocol_{5, {}, world().catalog(), world().limits(), kAddress};
-  std::map<std::uint64_t, Known> known_;
+  unsigned setting_;
+  const char* address_ = (setting_ & kIsFar) != 0 ? kFar : kNear;
+  target::ClientKeys keys_ = some_keys(0xff);
+  const target::ClientKeys* asked_for_ = (setting_ & kHasKeys) != 0 ? &keys_ : nullptr;
+  target::SessionProtocol protocol_{
+      5,       {},        TargetWorld::get().catalog(), TargetWorld::get().limits(), address_,
+      nullptr, asked_for_};
+  SessionWitness witness_{asked_for_, address_};
   std::optional<protocol::Header> joining_;          ///< the request that is answered then
   std::map<std::uint64_t, protocol::Header> waits_;  ///< by ticket
+  std::optional<Sent> last_;
   std::uint64_t tag_ = 100;
-  bool greeted_ = false;
-  bool leaving_ = false;
-  bool over_ = false;
 };
 
 }  // namespace
 }  // namespace rdmablk::fuzz
 
-extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
-  spdlog::set_level(spdlog::level::off);
-  return 0;
-}
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  rdmablk::fuzz::restart_random();
   rdmablk::fuzz::Input input(data, size);
   rdmablk::fuzz::Conversation(input).run();
   return 0;

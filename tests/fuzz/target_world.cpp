@@ -35,6 +35,29 @@ TargetWorld::TargetWorld()
   add_file("file", "");
   add_file("file-rom", ",readonly");
   add_file("kept", ",resident");
+  add(fmt::format("lent=memory:{},allow=alice,allow=bob:ro", kSize));
+  add(fmt::format("nearby=memory:{},allow=*:ro@192.0.2.0/24,allow=bob@192.0.2.0/24", kSize));
+}
+
+const TargetWorld& TargetWorld::get() {
+  static const TargetWorld made;
+  return made;
+}
+
+std::optional<protocol::Access> TargetWorld::may_have(std::string_view name,
+                                                      std::string_view client,
+                                                      std::string_view address) {
+  using protocol::Access;
+  const bool is_near = address.starts_with("192.0.2.");
+  if (name == "lent") {
+    if (client == "alice") return Access::read_write;
+    return client == "bob" ? std::optional(Access::read_only) : std::nullopt;
+  }
+  if (name == "nearby") {
+    if (!is_near) return std::nullopt;
+    return client == "bob" ? Access::read_write : Access::read_only;
+  }
+  return Access::read_write;
 }
 
 TargetWorld::~TargetWorld() {

@@ -2,7 +2,9 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "target/catalog.h"
@@ -18,7 +20,14 @@ namespace rdmablk::fuzz {
 class TargetWorld {
  public:
   static constexpr std::uint64_t kSize = std::uint64_t{64} << 10;  ///< of each export, in bytes
-  static constexpr std::array kNames{"disk", "rom", "file", "file-rom", "kept"};
+  static constexpr std::array kNames{"disk", "rom", "file", "file-rom", "kept", "lent", "nearby"};
+
+  static const TargetWorld& get();
+
+  /// What the rules of an export give, told once more. @param client empty: nobody knows.
+  /// @param address "address:port".
+  static std::optional<protocol::Access> may_have(std::string_view name, std::string_view client,
+                                                  std::string_view address);
 
   TargetWorld();
   ~TargetWorld();

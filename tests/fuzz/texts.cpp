@@ -1,12 +1,14 @@
-// What people write: exports, URIs, addresses, sizes, mount options, key files; and the kernel's
-// mount table. Each is read, or refused with a UsageError.
+// What people write: exports, URIs, addresses, sizes, mount options, key files, faults of the
+// software device; and the kernel's mount table. Each is read, or refused with a UsageError.
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 
 #include "common/auth/key_file.h"
 #include "common/error.h"
 #include "common/export_name.h"
 #include "common/mount_table.h"
+#include "common/softverbs/faults/fault.h"
 #include "common/units.h"
 #include "common/uri.h"
 #include "fuse/options.h"
@@ -98,6 +100,38 @@ void check_keys(std::string_view text) {
   }
 }
 
+/// The software device has no class of errors of its own.
+template <typename Parse>
+auto parse_faults(Parse parse, std::string_view text) {
+  try {
+    return std::optional(parse(text));
+  } catch (const std::invalid_argument& error) {
+    require(*error.what() != '\0', "a refusal says why");
+    return std::optional<decltype(parse(text))>();
+  }
+}
+
+void check_faults(std::string_view text) {
+  using std::chrono::minutes;
+  const auto plan = parse_faults(softverbs::FaultPlan::parse, text);
+  if (!plan) return;
+  require(plan->cm_timeout <= minutes(10), "the connection manager waits minutes");
+  for (const softverbs::FaultRule& rule : plan->rules) {
+    require(!name_of(rule.fault).empty(), "a fault has a name");
+    require(rule.chances > 0 && rule.strikes <= rule.chances, "a rate is a fraction");
+    require(rule.time.count() >= 0 && rule.time <= minutes(10), "a delay takes minutes");
+    require(!rule.status || (rule.fault == softverbs::Fault::kError && *rule.status != 0),
+            "an error is none but of an error");
+    require(!rule.event || rule.fault == softverbs::Fault::kCmLost, "messages are lost alone");
+  }
+}
+
+void check_seed(std::string_view text) {
+  const auto seed = parse_faults(softverbs::parse_seed, text);
+  if (!seed) return;
+  require(softverbs::parse_seed(std::to_string(*seed)) == *seed, "a seed can be read again");
+}
+
 void check(unsigned kind, std::string_view text) {
   switch (kind) {
     case 0:
@@ -114,8 +148,12 @@ void check(unsigned kind, std::string_view text) {
       return check_mount_options(text);
     case 6:
       return check_mount_table(text);
-    default:
+    case 7:
       return check_keys(text);
+    case 8:
+      return check_faults(text);
+    default:
+      return check_seed(text);
   }
 }
 
@@ -124,7 +162,7 @@ void check(unsigned kind, std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   rdmablk::fuzz::Input input(data, size);
-  const unsigned kind = input.choice(8);
+  const unsigned kind = input.choice(10);
   try {
     rdmablk::fuzz::check(kind, input.text());
   } catch (const rdmablk::UsageError&) {  // and nothing else

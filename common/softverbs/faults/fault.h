@@ -76,4 +76,7 @@ struct FaultPlan {
   static FaultPlan parse(std::string_view text);
 };
 
+/// Understands SOFTVERBS_SEED: a number, or nothing for 0. Throws as FaultPlan::parse() does.
+uint64_t parse_seed(std::string_view text);
+
 }  // namespace softverbs

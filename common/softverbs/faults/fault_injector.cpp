@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -32,15 +31,8 @@ uint64_t mix(std::string_view text) {
 }
 
 uint64_t read_seed() {
-  const char* text = std::getenv("SOFTVERBS_SEED");
-  if (text == nullptr || *text == '\0') return 0;
-  uint64_t seed = 0;
-  const char* const end = text + std::strlen(text);
-  const auto [stopped, error] = std::from_chars(text, end, seed);
-  if (error != std::errc() || stopped != end) {
-    throw std::invalid_argument("SOFTVERBS_SEED is '" + std::string(text) + "'; it takes a number");
-  }
-  return seed;
+  const char* const text = std::getenv("SOFTVERBS_SEED");
+  return parse_seed(text != nullptr ? text : "");
 }
 
 struct Instance {

@@ -161,4 +161,15 @@ FaultPlan FaultPlan::parse(std::string_view text) {
   return plan;
 }
 
+uint64_t parse_seed(std::string_view text) {
+  if (text.empty()) return 0;
+  uint64_t seed = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, seed);
+  if (error != std::errc() || stopped != end) {
+    refuse("SOFTVERBS_SEED is " + quoted(text) + "; it takes a number");
+  }
+  return seed;
+}
+
 }  // namespace softverbs

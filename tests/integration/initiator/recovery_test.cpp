@@ -279,6 +279,65 @@ TEST_F(RecoveryTest, TakesBackARequestThatWaits) {
   EXPECT_EQ(driver().poll(), nullptr);
 }
 
+/// The target may still do a write that was under way, and serves the other queue meanwhile: what
+/// that writes then must not be older.
+class LoneQueueTest : public RecoveryTest {
+ protected:
+  /// Loses the queues, and not the admin queue, with a write under way on the first.
+  Request& lose_with_a_write() {
+    target_.change([](Script& script) { script.kind = protocol::ExportKind::file; });
+    connect(2);
+    target_.change([](Script& script) {
+      script.answers_commands = false;
+      script.refuses_connections = true;
+    });
+    Request& write = driver().submit(Operation::write, 0, kPage);
+    driver().kick();
+    target_.drop_queues();
+    return write;
+  }
+
+  /// Lets it come back, and sees that everything was fenced.
+  void expect_another_session() {
+    target_.change([](Script& script) {
+      script.answers_commands = true;
+      script.refuses_connections = false;
+    });
+    await(SessionState::Phase::connected);
+    EXPECT_EQ(check(driver(), 1), 0);
+    EXPECT_EQ(check(driver(1), 2), 0);
+    EXPECT_EQ(target_.look([](const Script& script) { return script.hellos.size(); }), 2U);
+  }
+};
+
+TEST_F(LoneQueueTest, FencesAWriteBeforeItFails) {
+  lose_with_a_write();
+  change_recovery(milliseconds(0), std::nullopt);
+  EXPECT_EQ(driver().wait().error, EIO);
+  change_recovery(std::nullopt, std::nullopt);
+  expect_another_session();
+}
+
+TEST_F(LoneQueueTest, FencesAWriteBeforeItIsCancelled) {
+  Request& write = lose_with_a_write();
+  while (!driver().queue().cancel(write)) {
+    driver().poll();
+    std::this_thread::yield();
+  }
+  expect_another_session();
+}
+
+TEST_F(RecoveryTest, DoesAgainAWriteThatFailedInPart) {
+  target_.change([](Script& script) { script.kind = protocol::ExportKind::file; });
+  connect();
+  target_.change([](Script& script) { script.next_answers = {Status::io_error, std::nullopt}; });
+  driver().submit(Operation::write, 0, 2 * kPage);
+  Request& read = driver().submit(Operation::read, 0, kPage);
+  ASSERT_EQ(&driver().wait(), &read) << "its answer comes behind that to the first half";
+  target_.drop_queues();
+  EXPECT_EQ(driver().wait().error, 0) << "the other half may still be done";
+}
+
 TEST_F(RecoveryTest, NoticesThatTheTargetIsFrozen) {
   target_.change([](Script& script) { script.keepalive_ms = 50; });
   connect();

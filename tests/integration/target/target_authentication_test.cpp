@@ -182,6 +182,28 @@ TEST_F(TargetAuthenticationTest, RefusesARecordedQueue) {
   EXPECT_EQ(refusal_of(recorded), Status::stale) << "when it is gone";
 }
 
+/// It came to nothing for want of room, and whoever listened has its proof.
+TEST_F(TargetAuthenticationTest, RefusesARecordedQueueThatWasRefused) {
+  TargetProcess narrow({"--auth", directory_.path("keys"), "--export", "disk=memory:1M",
+                        "--max-session-queues", "1"});
+  KnownInitiator alice(waiter_, narrow.address());
+  alice.enter("alice", alices_);
+  const auto attached = alice.raw().attach("disk", Access::read_write, 2);
+  const auto recorded = alice.queue(attached, 1);
+  const auto refusal = [&] {
+    const RawQueue queue(waiter_, narrow.address(), recorded.encode());
+    return queue.refusal() ? queue.refusal()->status : Status::ok;
+  };
+  {
+    const RawQueue first(waiter_, narrow.address(), alice.queue(attached, 0).encode());
+    ASSERT_TRUE(first.connected());
+    EXPECT_EQ(refusal(), Status::limit);
+  }
+  while (narrow.counts().find(" io_queues=0 draining=0 ") == std::string::npos) {
+  }
+  EXPECT_EQ(refusal(), Status::stale);
+}
+
 TEST_F(TargetAuthenticationTest, RefusesTheProofOfAnotherQueue) {
   initiator_.enter("alice", alices_);
   const auto first = initiator_.raw().attach("disk", Access::read_only, 2);
@@ -221,6 +243,20 @@ TEST_F(TargetAuthenticationTest, GivesEachClientWhatItMayHave) {
   EXPECT_EQ(refused.header.status, Status::read_only);
   EXPECT_NO_THROW(bob.raw().attach("disk", Access::read_only));
   EXPECT_NO_THROW(bob.raw().attach("bobs", Access::read_write));
+}
+
+TEST_F(TargetAuthenticationTest, NobodyComesBackWithTheLeaseOfAnotherClient) {
+  TargetProcess common({"--auth", directory_.path("keys"), "--export", "disk=memory:1M"});
+  KnownInitiator alice(waiter_, common.address());
+  alice.enter("alice", alices_);
+  const auto before = alice.raw().attach("disk", Access::read_write);
+  alice.raw().request(MessageType::detach, protocol::Detach{before.attachment});
+  auto back = attach_request("disk", Access::read_write);
+  back.lease = before.lease;
+  KnownInitiator bob(waiter_, common.address());
+  bob.enter("bob", bobs_);
+  EXPECT_EQ(bob.raw().request(MessageType::attach, back).header.status, Status::fenced);
+  EXPECT_EQ(alice.raw().request(MessageType::attach, back).header.status, Status::ok);
 }
 
 TEST_F(TargetAuthenticationTest, ReloadingEndsSessionsOfThoseWhoAreGoneAndNoOthers) {

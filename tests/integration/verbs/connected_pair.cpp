@@ -84,7 +84,7 @@ void ConnectedPair::on_event(cm::Connection& connection, const cm::Event& event)
       if (&connection == initiator.connection.get()) ++established_;
       return;
     case cm::EventType::disconnected:
-      ++disconnects_;
+      disconnected_.insert(&connection);
       return;
     default:
       throw Error("the connection under test failed");

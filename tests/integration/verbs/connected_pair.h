@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "common/cm/connection.h"
 #include "common/verbs/completion_channel.h"
@@ -47,8 +48,8 @@ class ConnectedPair final : public cm::EventHandler, public cm::RequestHandler {
   /// complete what failed only once the connection has ended.
   ibv_wc wait(End& end);
 
-  /// How often an end saw the connection end.
-  int disconnects() const { return disconnects_; }
+  /// Whether this end has seen the connection end; the ends see it one after the other.
+  bool is_disconnected(const End& end) const { return disconnected_.contains(end.connection.get()); }
 
  private:
   void on_event(cm::Connection& connection, const cm::Event& event) override;
@@ -59,7 +60,7 @@ class ConnectedPair final : public cm::EventHandler, public cm::RequestHandler {
   std::unique_ptr<cm::ConnectionManager> manager_;
   std::unique_ptr<cm::Listener> listener_;
   int established_ = 0;
-  int disconnects_ = 0;
+  std::set<const cm::Connection*> disconnected_;
 };
 
 /// A work request of one segment.

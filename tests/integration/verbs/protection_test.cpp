@@ -65,7 +65,7 @@ class Protection : public ::testing::Test {
   void expect_queue_in_error() {
     if (pair_.is_iwarp()) {
       // What is posted now may neither be refused nor complete (soft-iWARP).
-      pair_.run_until([&] { return pair_.disconnects() > 0; });
+      pair_.run_until([&] { return pair_.is_disconnected(pair_.initiator); });
       EXPECT_EQ(pair_.initiator.qp().state(), IBV_QPS_ERR);
       return;
     }
@@ -177,7 +177,7 @@ TEST_F(Protection, DestroyedQueuePairReachesNothing) {
             memory_.rkey());
   EXPECT_EQ(work.post(pair_.initiator), 0);
   if (pair_.is_iwarp()) {
-    pair_.run_until([&] { return pair_.disconnects() > 0; });
+    pair_.run_until([&] { return pair_.is_disconnected(pair_.initiator); });
   } else {
     EXPECT_NE(pair_.wait(pair_.initiator).status, IBV_WC_SUCCESS);
   }

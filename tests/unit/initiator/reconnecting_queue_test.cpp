@@ -231,6 +231,42 @@ TEST_F(ReconnectingQueueTest, CancelsOnlyWhatWaits) {
   EXPECT_THAT(next.submitted, ElementsAre(&requests_[1]));
 }
 
+/// It could still be done, after a newer write that went over another queue.
+TEST_F(ReconnectingQueueTest, LetsGoOfAChangeThatWasUnderWayOnlyWhenItIsFenced) {
+  for (Request& request : requests_) {
+    request.operation = Operation::write;
+    request.length = 1;
+  }
+  queue_.submit(requests_[0]);
+  queue_.submit(requests_[1]);
+  lose();
+  queue_.submit(requests_[2]);
+  hand_over_.set_service(Service::failing);
+  EXPECT_THAT(poll(), ElementsAre(&requests_[2]));
+  EXPECT_FALSE(queue_.cancel(requests_[0]));
+  queue_.arm();
+  hand_over_.set_fenced();
+  EXPECT_TRUE(is_readable(queue_.fd()));
+  EXPECT_TRUE(queue_.cancel(requests_[0]));
+  EXPECT_THAT(poll(), ElementsAre(&requests_[1]));
+  EXPECT_EQ(requests_[1].error, EIO);
+}
+
+TEST_F(ReconnectingQueueTest, TheNextConnectionIsNotFenced) {
+  requests_[0].operation = Operation::write;
+  requests_[0].length = 1;
+  hand_over_.set_fenced();
+  queue_.submit(requests_[0]);
+  lose();
+  connected_ = &deliver();
+  EXPECT_THAT(poll(), IsEmpty());
+  EXPECT_THAT(connected_->submitted, ElementsAre(&requests_[0]));
+  lose();
+  hand_over_.set_service(Service::failing);
+  EXPECT_THAT(poll(), IsEmpty());
+  EXPECT_FALSE(queue_.cancel(requests_[0]));
+}
+
 TEST_F(ReconnectingQueueTest, NewsThatComesLateDoesNotKeepTheDescriptorReadable) {
   lose();
   deliver();

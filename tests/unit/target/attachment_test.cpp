@@ -77,8 +77,6 @@ TEST_F(AttachmentTest, AdmitsEachConnectionOnce) {
   EXPECT_EQ(admit(valid_request(0)), Status::ok);
   EXPECT_EQ(admit(valid_request(1)), Status::ok);
   EXPECT_EQ(admit(valid_request(0)), Status::stale);
-  attachment_.withdraw(valid_request(0));
-  EXPECT_EQ(admit(valid_request(0)), Status::ok);
 }
 
 TEST_F(AttachmentTest, AdmitsLaterEpochsOnly) {
@@ -91,19 +89,6 @@ TEST_F(AttachmentTest, AdmitsLaterEpochsOnly) {
     EXPECT_EQ(admit(request), Status::stale) << replayed;
   }
   EXPECT_EQ(admit(valid_request(1)), Status::ok) << "each queue has epochs of its own";
-}
-
-TEST_F(AttachmentTest, WithdrawsTheLastRequestOnly) {
-  const auto first = valid_request(0);
-  auto second = first;
-  ++second.epoch;
-  EXPECT_EQ(admit(first), Status::ok);
-  EXPECT_EQ(admit(second), Status::ok);
-  attachment_.withdraw(first);
-  EXPECT_EQ(admit(second), Status::stale);
-  attachment_.withdraw(second);
-  EXPECT_EQ(admit(first), Status::stale);
-  EXPECT_EQ(admit(second), Status::ok);
 }
 
 TEST_F(AttachmentTest, RefusesQueuesThatWereNotGranted) {

@@ -63,6 +63,16 @@ TEST_F(LeaseTest, GivesANewNumberEachTimeAndTheLastOneAgain) {
   EXPECT_EQ(lease_.grant(holder(3))->number(), before + 2);
 }
 
+TEST_F(LeaseTest, IsRenewedByTheClientThatHadItLast) {
+  const auto peer = [](std::string client) {
+    return SessionPeer{"10.0.0.2:4711", std::move(client), {}};
+  };
+  EXPECT_TRUE(lease_.may_renew(peer("bob"))) << "who had it is not known";
+  lease_.grant({1, peer("alice")}).reset();
+  EXPECT_TRUE(lease_.may_renew(peer("alice")));
+  EXPECT_FALSE(lease_.may_renew(peer("bob")));
+}
+
 TEST_F(LeaseTest, TellsThoseWhoWaitInTheirOrderAndTakersFirst) {
   auto held = lease_.grant(holder(1));
   Waiter first(told_, 1);

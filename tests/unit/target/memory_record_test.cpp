@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstring>
 
 #include "error_of.h"
 #include "sample_record.h"
@@ -90,6 +91,9 @@ TEST_F(RecordMemoryTest, RefusesWhatIsDamaged) {
 TEST_F(RecordMemoryTest, RefusesWhatMakesNoSense) {
   for (const auto& spoil : std::initializer_list<void (*)(MemoryRecord&)>{
            [](MemoryRecord& record) { record.size = 0; },
+           [](MemoryRecord& record) { record.size = UINT64_MAX - 511; },
+           [](MemoryRecord& record) { record.kind = protocol::ExportKind::file; },
+           [](MemoryRecord& record) { record.kind = static_cast<protocol::ExportKind>(7); },
            [](MemoryRecord& record) { record.lease = 0; },
            [](MemoryRecord& record) { set_text(record.name, "../x"); },
            [](MemoryRecord& record) { record.name.fill('x'); },
@@ -98,6 +102,16 @@ TEST_F(RecordMemoryTest, RefusesWhatMakesNoSense) {
     spoil(record);
     memory_.update(record);
     EXPECT_THAT(fault(), HasSubstr("no")) << "sense";
+  }
+}
+
+TEST_F(RecordMemoryTest, RefusesWhatIsNeitherTrueNorFalse) {
+  for (bool MemoryRecord::*const field : {&MemoryRecord::is_dirty, &MemoryRecord::is_suspect}) {
+    MemoryRecord record = given_;
+    std::memset(&(record.*field), 2, 1);
+    memory_.update(record);
+    memory_.update(record);  // in both slots
+    EXPECT_THAT(fault(), HasSubstr("damaged"));
   }
 }
 

@@ -102,6 +102,18 @@ TEST(OptionsTest, RefusesWhatItDoesNotKnow) {
               HasSubstr("b=memory:1M"));
 }
 
+TEST(OptionsTest, RefusesTimesThatAreNone) {
+  for (const char* const option : {"--handshake-timeout", "--keepalive"}) {
+    for (const char* const time : {"nan", "inf", "-1", "1e300", "3601", "0.001", "", "1s"}) {
+      EXPECT_THAT(error_of([&] {
+                    parse({"--export", "a=memory:1M", "--insecure", option, time});
+                  }),
+                  HasSubstr(option))
+          << time;
+    }
+  }
+}
+
 TEST(OptionsTest, AnswersAQuestionItself) {
   ::testing::internal::CaptureStdout();
   EXPECT_FALSE(parse({"--version"}));

@@ -87,6 +87,18 @@ TEST_F(SavedMemoryTest, LeavesTheOneBeforeAloneWhenItFails) {
   EXPECT_TRUE(scratch_.is_empty());
 }
 
+TEST_F(SavedMemoryTest, WritesToNothingThatOthersHavePutInItsWay) {
+  const std::string others = scratch_.make("others", 5);
+  std::filesystem::create_hard_link(others, path_ + ".rdmablk-new");
+  put(100, "secret");
+  ASSERT_TRUE(save_memory(spec_, memory_));
+  EXPECT_EQ(std::filesystem::file_size(others), 5U);
+  EXPECT_EQ(loaded(), memory_);
+  struct stat status {};
+  ASSERT_EQ(::stat(path_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & ALLPERMS, S_IRUSR | S_IWUSR);
+}
+
 TEST_F(SavedMemoryTest, FailsWithoutItsDirectory) {
   spec_.save = scratch_.path("missing/saved.img");
   EXPECT_FALSE(save_memory(spec_, memory_));

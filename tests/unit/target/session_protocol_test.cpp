@@ -308,8 +308,6 @@ TEST_F(SessionProtocolTest, AdmitsQueuesOfItsAttachments) {
   const auto admission = protocol_.admit(queue_of(attachment), "192.0.2.1:4711");
   EXPECT_EQ(std::get<const Attachment*>(admission), &attachment);
   EXPECT_EQ(admit(queue_of(attachment)), Status::stale);
-  protocol_.withdraw(queue_of(attachment));
-  EXPECT_EQ(admit(queue_of(attachment)), Status::ok);
 }
 
 TEST_F(SessionProtocolTest, AdmitsNoQueueOfAnAttachmentThatWasEnded) {
@@ -328,7 +326,6 @@ TEST_F(SessionProtocolTest, AdmitsNoQueueOfADetachedAttachment) {
   const auto queue = queue_of(attachment);
   request(MessageType::detach, protocol::Detach{attachment.id()});
   EXPECT_EQ(admit(queue), Status::no_attachment);
-  protocol_.withdraw(queue);  // harmless
 }
 
 TEST_F(SessionProtocolTest, AdmitsNoQueueOnceItIsOver) {

@@ -69,15 +69,28 @@ SuccessionRequest request(const std::string& spec) {
   return {parse_export_specs({spec}), {}};
 }
 
+/// Where this process awaits its successor.
+class SocketName {
+ public:
+  SocketName() {
+    const auto name = succession_socket_name(::getpid());
+    address_.sun_family = AF_UNIX;
+    name.copy(address_.sun_path, name.size());
+    size_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+  }
+
+  const sockaddr* address() const { return reinterpret_cast<const sockaddr*>(&address_); }
+  socklen_t size() const { return size_; }
+
+ private:
+  sockaddr_un address_{};
+  socklen_t size_;
+};
+
 UniqueFd connect_to_self() {
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const auto name = succession_socket_name(::getpid());
-  name.copy(address.sun_path, name.size());
-  EXPECT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address),
-                      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size())),
-            0);
+  const SocketName name;
+  EXPECT_EQ(::connect(socket.get(), name.address(), name.size()), 0);
   return socket;
 }
 
@@ -127,6 +140,9 @@ TEST(SuccessionTest, BearsThoseWhoSayNothingThatMakesSense) {
   for (const char* text : {"", "{", "[]", "null", R"({"version":2,"exports":[],"discards":[]})",
                            R"({"version":1,"exports":[{}],"discards":[]})",
                            R"({"version":1,"exports":7,"discards":[]})",
+                           R"({"version":1.5,"exports":[],"discards":[]})",
+                           R"({"version":1,"exports":[{"name":"disk","kind":1,"size_bytes":-1,)"
+                           R"("huge_bytes":0,"path":"","read_only":false}],"discards":[]})",
                            R"({"version":1,"exports":[],"discards":[1]})"}) {
     const UniqueFd socket = connect_to_self();
     ASSERT_EQ(send_line(socket.get(), text), 0);
@@ -142,6 +158,37 @@ TEST(SuccessionTest, BearsThoseWhoSayNothingThatMakesSense) {
   InheritedMemory inherited;
   Predecessor(::getpid(), request("disk=memory:1M"), inherited).confirm();
   EXPECT_TRUE(old.wait());
+}
+
+TEST(SuccessionTest, IsNotWhatATargetServesFor) {
+  const PredecessorProcess has_the_name;
+  EXPECT_NO_THROW(PredecessorProcess());
+}
+
+/// What a successor meets whose predecessor answers with a line.
+std::string meet(const char* answer) {
+  const UniqueFd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const SocketName name;
+  EXPECT_EQ(::bind(listener.get(), name.address(), name.size()), 0);
+  EXPECT_EQ(::listen(listener.get(), 1), 0);
+  std::thread predecessor([&] {
+    const UniqueFd socket(::accept(listener.get(), nullptr, nullptr));
+    send_line(socket.get(), answer);
+    receive_line(socket.get(), 4096);
+  });
+  InheritedMemory inherited;
+  const auto error =
+      error_of<Error>([&] { Predecessor(::getpid(), request("disk=memory:1M"), inherited); });
+  predecessor.join();
+  return error;
+}
+
+TEST(SuccessionTest, BearsAPredecessorThatSaysNothingThatMakesSense) {
+  for (const char* text : {"", "{", "[]", "null", "{}", R"({"refused":1})", R"({"complete":"x"})",
+                           R"({"accepted":7})", R"({"memory":null})", R"({"memory":"disk"})"}) {
+    EXPECT_THAT(meet(text), HasSubstr("speaks another version")) << text;
+  }
+  EXPECT_THAT(meet(R"({"refused":"it is Sunday"})"), HasSubstr("it is Sunday"));
 }
 
 TEST(SuccessionTest, FindsNobodyWhereNoTargetIs) {
