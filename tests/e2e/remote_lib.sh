@@ -28,18 +28,9 @@ at_target() {
   if [[ -n ${RDMABLK_VM_PEER:-} ]]; then "$RDMABLK_VM_PEER" "$@"; else "$@"; fi
 }
 
-# Whether the other host's MAC address is known; asks for it.
-knows_peer() {
-  echo >"/dev/udp/$address/9"
-  ip neighbour show "$address" | grep --quiet lladdr
-}
-
 # put_target_on_peer: the target runs on the other host from here on; all else stays here.
 put_target_on_peer() {
   address=$RDMABLK_VM_PEER_ADDRESS
-  # The kernel's rdma_resolve_ip() misses an answer that comes before it has queued its request, and then
-  # looks again when its time is over: later than we do.
-  wait_until "the other host's MAC address is known" knows_peer
   kill_signal=QUIT
   at_target mkdir --parents "$scratch"
   mkdir "$scratch/bin"
