@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "common/error.h"
+#include "common/option_values.h"
 #include "initiator/cli/bench_command.h"
 #include "initiator/cli/devices_command.h"
 #include "initiator/cli/info_command.h"
@@ -62,6 +63,7 @@ std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
+  check_words(argc, argv);
   CLI::App program("Uses the memory and files that other machines lend over RDMA.", "rdmablk");
   program.set_help_flag("-h,--help", "print this help and exit");
   program.set_version_flag("--version", "rdmablk " RDMABLK_VERSION);
@@ -74,6 +76,7 @@ int run_command_line(int argc, char** argv) {
       std::make_unique<InfoCommand>(program),     std::make_unique<BenchCommand>(program),
       std::make_unique<MountCommand>(program),    std::make_unique<UnmountCommand>(program),
       std::make_unique<TimeoutsCommand>(program), std::make_unique<KeygenCommand>(program)};
+  refuse_empty_values(program);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& success) {  // help or version was asked for
