@@ -51,6 +51,7 @@ class Recovery {
   void notice_losses();
   void take_given_up(AttachedImage& image);
   void begin_outage(const std::string& reason);
+  void note_failure(const std::string& why);
   bool is_complete() const;
   void end_outage();
 
