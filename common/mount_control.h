@@ -15,8 +15,6 @@
 /// structures and numbers.
 namespace rdmablk::mount_control {
 
-inline constexpr std::uint32_t kVersion = 1;
-
 /// In place of a time: never.
 inline constexpr std::uint64_t kNever = UINT64_MAX;
 
@@ -34,18 +32,23 @@ struct Times {
 enum class Phase : std::uint32_t { connected = 0, reconnecting = 1, failing = 2, lost = 3 };
 
 struct Status {
-  static constexpr std::size_t kReasonSize = 256;
+  static constexpr std::uint32_t kVersion = 2;
+  static constexpr std::size_t kReasonSize = 512;
 
   std::uint32_t version;
   Phase phase;
   Times times;
   std::uint64_t phase_time;  ///< milliseconds since the phase began
   std::uint64_t reconnects;  ///< times that a lost connection came back
-  char reason[kReasonSize];  // NOLINT(modernize-avoid-c-arrays): of the last loss; ends with a zero
+  // NOLINTBEGIN(modernize-avoid-c-arrays): of one size everywhere; they end with a zero
+  char reason[kReasonSize];      ///< of the last loss
+  char last_error[kReasonSize];  ///< of the last attempt to reconnect
+  // NOLINTEND(modernize-avoid-c-arrays)
 };
 
 /// Sets some of the times.
 struct Change {
+  static constexpr std::uint32_t kVersion = 1;
   static constexpr std::uint32_t kReconnectDelay = 1;
   static constexpr std::uint32_t kFailFast = 2;
   static constexpr std::uint32_t kGiveUp = 4;
@@ -55,7 +58,7 @@ struct Change {
   Times times;
 };
 
-static_assert(sizeof(Times) == 24 && sizeof(Status) == 304 && sizeof(Change) == 32);
+static_assert(sizeof(Times) == 24 && sizeof(Status) == 1072 && sizeof(Change) == 32);
 
 inline constexpr unsigned kType = 0xDB;
 inline constexpr unsigned kGetStatus = _IOR(kType, 1, Status);

@@ -66,11 +66,15 @@ std::vector<MountEntry> parse_mount_table(std::string_view text) {
   return entries;
 }
 
-std::optional<MountEntry> mounted_at(const std::string& path) {
+std::vector<MountEntry> read_mount_table() {
   std::ifstream file(kMountTable);
   if (!file) throw SystemError(std::string("read ") + kMountTable, errno);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto entries = parse_mount_table(text);
+  return parse_mount_table(text);
+}
+
+std::optional<MountEntry> mounted_at(const std::string& path) {
+  const auto entries = read_mount_table();
   const auto found = std::find_if(entries.rbegin(), entries.rend(),
                                   [&](const MountEntry& entry) { return entry.path == path; });
   return found == entries.rend() ? std::nullopt : std::optional(*found);

@@ -18,6 +18,10 @@ struct MountEntry {
 /// Reads the text of a mountinfo file; lines that make no sense are left out.
 std::vector<MountEntry> parse_mount_table(std::string_view text);
 
+/// The mounts of this process's mount namespace, in the order in which they were made. Throws
+/// SystemError.
+std::vector<MountEntry> read_mount_table();
+
 /// What is mounted at a path in this process's mount namespace, the uppermost if there are several.
 /// Looks at the table alone, thus is safe where the mount is dead or hangs.
 /// @param path absolute and canonical. Throws SystemError.

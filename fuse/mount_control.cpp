@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <span>
+#include <string>
 
 #include "common/mount_control.h"
 #include "fuse/operations.h"
@@ -48,20 +50,25 @@ std::uint64_t number_of(const Limit& limit) {
   return limit ? static_cast<std::uint64_t>(limit->count()) : kNever;
 }
 
+/// @param text gets what fits of it, and a zero.
+void put(const std::string& from, std::span<char, Status::kReasonSize> text) {
+  *std::copy_n(from.begin(), std::min(from.size(), text.size() - 1), text.begin()) = '\0';
+}
+
 Status status_of(const ImageSource& source) {
   const initiator::SessionState state = source.state();
   const RecoveryOptions options = source.recovery();
   const auto time = std::chrono::steady_clock::now() - state.since;
   Status status{};
-  status.version = mount_control::kVersion;
+  status.version = Status::kVersion;
   status.phase = number_of(state.phase);
   status.times = {static_cast<std::uint64_t>(options.reconnect_delay.count()),
                   number_of(options.fail_fast), number_of(options.give_up)};
   status.phase_time =
       static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(time).count());
   status.reconnects = state.reconnects;
-  std::copy_n(state.reason.begin(), std::min(state.reason.size(), Status::kReasonSize - 1),
-              std::begin(status.reason));
+  put(state.reason, status.reason);
+  put(state.last_error, status.last_error);
   return status;
 }
 
@@ -75,7 +82,7 @@ bool set(Limit& limit, std::uint64_t time) {
 /// @return nothing when the change makes no sense.
 std::optional<RecoveryOptions> apply(const Change& change, RecoveryOptions options) {
   constexpr std::uint32_t kAll = Change::kReconnectDelay | Change::kFailFast | Change::kGiveUp;
-  if (change.version != mount_control::kVersion || (change.what & ~kAll) != 0) return std::nullopt;
+  if (change.version != Change::kVersion || (change.what & ~kAll) != 0) return std::nullopt;
   if ((change.what & Change::kReconnectDelay) != 0) {
     const std::uint64_t delay = change.times.reconnect_delay;
     if (delay == 0 || delay > kMaxTime) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/option_values.h"
 #include "common/units.h"
 
 namespace rdmablk::fuse {
@@ -25,7 +26,9 @@ constexpr const char* kFooter =
     "host's "
     "without\nits domain. The file is read again at each reconnection.\n\n"
     "While the target cannot be reached, reads and writes wait; `rdmablk timeouts MOUNTPOINT` "
-    "shows how\nit is going, and changes the three times. They count from the loss.";
+    "shows how\nit is going, and changes the three times. They count from the loss.\n\n"
+    "The log goes to standard error until the mount works, and from then on to syslog, under the "
+    "name\nrdmablk-fuse (journalctl -t rdmablk-fuse); with --foreground, to standard error.";
 
 class HelpFormatter : public CLI::Formatter {
  public:
@@ -65,10 +68,6 @@ void set_up(CLI::App& app, Options& options, Words& words) {
   app.formatter(std::make_shared<HelpFormatter>());
   app.footer(kFooter);
   app.set_version_flag("--version", "rdmablk-fuse " RDMABLK_VERSION);
-  app.add_option("WORDS", words.positional, "what to mount, and where")->group("");
-  app.add_option("-o", words.mount_options, "mount options, separated by commas")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_flag("-f,--foreground", options.foreground, "stay in the foreground");
   app.add_flag("-q,--quiet", options.quiet, "do not tell what to do with the mount");
   app.add_option("--null", words.null_size, "mount so much local memory, without RDMA");
@@ -87,6 +86,12 @@ void set_up(CLI::App& app, Options& options, Words& words) {
   app.add_flag("--take-over", words.take_over,
                "take the export from the initiator that has it mounted for writing");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning or error");
+  refuse_empty_values(app);
+  // A list may be empty.
+  app.add_option("-o", words.mount_options, "mount options, separated by commas")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("WORDS", words.positional, "what to mount, and where")->group("");
 }
 
 void take(Options& options, const Words& words) {
@@ -139,6 +144,7 @@ WorkerPlan Options::plan() const {
 }
 
 std::optional<Options> parse_command_line(int argc, const char* const* argv) {
+  check_words(argc, argv);
   Options options;
   Words words;
   CLI::App app("Mounts an image that another machine lends, over RDMA, as one file.");

@@ -17,6 +17,9 @@ namespace {
 /// Intervals without an answer after which a target is given up.
 constexpr int kSilentIntervals = 3;
 
+/// How long the last word to a target may take to get there.
+constexpr std::chrono::milliseconds kLastWordPatience{500};
+
 /// The shortest interval that is kept, whatever the target asks for.
 constexpr std::chrono::milliseconds kMinInterval{10};
 
@@ -96,6 +99,14 @@ void AdminLink::on_target_event(const protocol::Message& message) {
 
 void AdminLink::on_broken(const std::string& reason) {
   lose(reason);
+}
+
+/// Disconnecting at once would throw away what is still on its way.
+void AdminLink::complain(const std::string& why) {
+  const protocol::Header header{MessageType::error, false, Status::unauthorized, 0};
+  if (lost_ || !channel_.send(header, protocol::Reason{why})) return;
+  loop_.run_until(ControlLoop::Clock::now() + kLastWordPatience,
+                  [this] { return lost_ || !channel_.is_sending(); });
 }
 
 void AdminLink::lose(const std::string& reason) {

@@ -59,6 +59,9 @@ class AdminLink final : public protocol::MessageHandler {
   /// that leaves one unanswered for three times as long counts as lost.
   void keep_alive(std::chrono::milliseconds interval);
 
+  /// Tells the target, as the last word before the connection ends, why this end leaves.
+  void complain(const std::string& why);
+
   /// Ends the connection. @param reason why, for people.
   void lose(const std::string& reason);
 

@@ -35,6 +35,24 @@ std::vector<std::byte> encode(const Message& message) {
   return bytes;
 }
 
+/// The target does not say to a stranger what is wrong.
+protocol::AuthenticateReply authenticate(AdminLink& admin, const std::string& doing,
+                                         const protocol::Authenticate& request,
+                                         ControlLoop::Clock::time_point deadline) {
+  try {
+    return admin.ask<protocol::AuthenticateReply>(
+        fmt::format("{} as client '{}'", doing, request.client), MessageType::authenticate, request,
+        deadline);
+  } catch (const RefusedError& error) {
+    if (error.status() != protocol::Status::unauthorized) throw;
+    throw RefusedError(
+        fmt::format("{}; the target's key file (--auth) has no line of this client with this key, "
+                    "and its log says what it has",
+                    error.what()),
+        error.status());
+  }
+}
+
 }  // namespace
 
 void check_greeting(const std::string& doing, const protocol::HelloReply& reply, bool has_key) {
@@ -82,12 +100,15 @@ auth::Key MutualProof::verify(const std::string& doing,
 Greeting greet(AdminLink& admin, const std::string& doing, const protocol::Hello& hello,
                const Credentials* credentials, ControlLoop::Clock::time_point deadline) {
   const auto answer = admin.ask<WholeReply>(doing, MessageType::hello, hello, deadline);
-  check_greeting(doing, answer.reply, credentials != nullptr);
+  try {
+    check_greeting(doing, answer.reply, credentials != nullptr);
+  } catch (const Error& error) {
+    admin.complain(error.what());
+    throw;
+  }
   if (credentials == nullptr) return {answer.reply, std::nullopt};
   const MutualProof proof(encode(hello), answer.payload, *credentials);
-  const auto proved = admin.ask<protocol::AuthenticateReply>(
-      fmt::format("{} as client '{}'", doing, credentials->client()), MessageType::authenticate,
-      proof.request(), deadline);
+  const auto proved = authenticate(admin, doing, proof.request(), deadline);
   return {answer.reply, proof.verify(doing, proved)};
 }
 

@@ -42,7 +42,8 @@ auth::Key Credentials::read() {
   const auto keys = auth::read_key_file(key_file_);
   if (keys.size() != 1) {
     throw Error(
-        fmt::format("cannot use the key file {}: it holds {} keys, and a client's holds one",
+        fmt::format("cannot use the key file {}: it holds {} keys, and a client's holds one (that "
+                    "with the keys of all clients is for the target's --auth)",
                     key_file_, keys.size()));
   }
   const std::string& named = keys.front().client;
@@ -54,8 +55,10 @@ auth::Key Credentials::read() {
                     client_, kMaxExportName));
   }
   if (!named.empty() && named != client_) {
-    throw Error(fmt::format("cannot use the key file {}: its key is that of client '{}', not '{}'",
-                            key_file_, named, client_));
+    throw Error(
+        fmt::format("cannot use the key file {}: its key is that of client '{}', not '{}'; leave "
+                    "the name out, or give the key file of '{}'",
+                    key_file_, named, client_, client_));
   }
   return keys.front().key;
 }

@@ -51,8 +51,7 @@ void Recovery::run() {
       step();
     } catch (const std::exception& error) {
       // Whatever it was, descriptors running out included: it costs an attempt.
-      spdlog::debug("{}: {}", session_.target().text(), error.what());
-      if (outage_) outage_->last_failure = error.what();
+      note_failure(error.what());
       backoff_.failed(Clock::now(), longest_pause());
     }
   }

@@ -53,6 +53,7 @@ class Recovery {
   bool has_begun_alone(const QueuePlace& place) const;
   void fence_what_is_to_fail();
   void begin_outage(const std::string& reason);
+  void note_failure(const std::string& why);
   bool is_complete() const;
   void end_outage();
 

@@ -48,6 +48,15 @@ void Recovery::begin_outage(const std::string& reason) {
   update_phase();
 }
 
+/// Of an attempt to come back; the same one again is not worth a line each time.
+void Recovery::note_failure(const std::string& why) {
+  spdlog::debug("{}: {}", session_.target().text(), why);
+  if (!outage_ || outage_->last_failure == why) return;
+  outage_->last_failure = why;
+  session_.condition().set_last_error(why);
+  spdlog::warn("not back at {} yet: {}", session_.target().text(), why);
+}
+
 void Recovery::end_outage() {
   const Outage outage = *std::exchange(outage_, std::nullopt);
   phase_timer_.cancel();

@@ -33,10 +33,19 @@ class SessionCondition {
   /// @param reason of the loss that the phase comes from.
   void enter(SessionState::Phase phase, const std::string& reason) {
     const std::lock_guard lock(mutex_);
-    if (phase == SessionState::Phase::connected) ++state_.reconnects;
+    if (phase == SessionState::Phase::connected) {
+      ++state_.reconnects;
+      state_.last_error.clear();
+    }
     state_.phase = phase;
     state_.since = std::chrono::steady_clock::now();
     state_.reason = reason;
+  }
+
+  /// An attempt to reconnect has failed.
+  void set_last_error(const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    state_.last_error = why;
   }
 
  private:

@@ -19,6 +19,7 @@ struct SessionState {
   std::chrono::steady_clock::time_point since{};  ///< when this phase began
   std::uint64_t reconnects = 0;                   ///< times that a lost connection came back
   std::string reason;                             ///< of the last loss; empty: there was none
+  std::string last_error;  ///< why it is not back yet, or at all; empty: nothing has failed
 };
 
 }  // namespace rdmablk::initiator

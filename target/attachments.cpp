@@ -19,6 +19,9 @@ using protocol::Attach;
 using protocol::MessageType;
 using protocol::Status;
 
+/// Of a session: those who took over, and are remembered.
+constexpr std::size_t kMaxTakers = 16;
+
 /// Whether it is one that had a lease before and has unfinished business.
 bool comes_back(const Attach& request) {
   return request.lease != 0;
@@ -48,11 +51,16 @@ Step refuse_attach(std::uint64_t tag, Status status, std::string reason) {
   return refuse(MessageType::attach, tag, status, std::move(reason));
 }
 
+/// Nobody knows the last holder when the target has been restarted.
 Step refuse_fenced(std::uint64_t tag, const Attach& request, const Lease& lease) {
+  const bool is_known = !lease.holder().peer.address.empty();
   return refuse_attach(
       tag, Status::fenced,
-      fmt::format("the right to write export '{}' was given to another initiator since{}",
-                  request.name, lease.is_held() ? ": it is " + lease.text() : ""));
+      fmt::format("the right to write export '{}' was given to another initiator since{}; unmount "
+                  "it here, and mount it anew to write again{}",
+                  request.name,
+                  is_known ? (lease.is_held() ? ": it is " : ": it was last ") + lease.text() : "",
+                  lease.is_held() ? ", with --take-over while that one has it" : ""));
 }
 
 }  // namespace
@@ -175,8 +183,22 @@ std::shared_ptr<LeaseHold> Attachments::take_lease(const Wanted& wanted,
   return comes_back(wanted.request) ? lease->renew(holder) : lease->grant(holder);
 }
 
-bool Attachments::end(std::uint64_t attachment) {
-  return attachments_.erase(attachment) > 0;
+bool Attachments::end(std::uint64_t attachment, const std::string& taker) {
+  if (attachments_.erase(attachment) == 0) return false;
+  if (taker.empty()) return true;
+  if (takers_.size() >= kMaxTakers) takers_.erase(takers_.begin());
+  takers_.emplace(attachment, taker);
+  return true;
+}
+
+/// Who it was comes last: a refusal has room for 128 bytes.
+protocol::QueueRefusal Attachments::absence(std::uint64_t attachment) const {
+  const auto taker = takers_.find(attachment);
+  return {Status::no_attachment,
+          taker == takers_.end()
+              ? "there is no such attachment"
+              : fmt::format("the export was taken over (--take-over takes it back) by {}",
+                            taker->second)};
 }
 
 void Attachments::clear() noexcept {
@@ -187,9 +209,7 @@ void Attachments::clear() noexcept {
 std::variant<const Attachment*, protocol::QueueRefusal> Attachments::admit(
     const protocol::QueueRequest& request) {
   const auto found = attachments_.find(request.attachment);
-  if (found == attachments_.end()) {
-    return protocol::QueueRefusal{Status::no_attachment, "there is no such attachment"};
-  }
+  if (found == attachments_.end()) return absence(request.attachment);
   if (auto refusal = found->second.admit(request)) return std::move(*refusal);
   return &found->second;
 }

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <variant>
 
 #include "common/auth/key.h"
@@ -42,8 +43,12 @@ class Attachments {
   /// A request has waited long enough. @return the refusal; nothing when it waits no more.
   Step give_up(std::uint64_t ticket);
 
-  /// Ends one; its lease is free when its queues are gone. @return whether there was one.
-  bool end(std::uint64_t attachment);
+  /// Ends one; its lease is free when its queues are gone.
+  /// @param taker who takes it over, for people; empty: nobody does. @return whether there was one.
+  bool end(std::uint64_t attachment, const std::string& taker = {});
+
+  /// The answer to whoever uses one that is not there.
+  protocol::QueueRefusal absence(std::uint64_t attachment) const;
 
   /// Ends all, and forgets the requests that wait.
   void clear() noexcept;
@@ -75,6 +80,7 @@ class Attachments {
   std::uint64_t last_ticket_ = 0;
   std::map<std::uint64_t, Attachment> attachments_;
   std::map<std::uint64_t, Wanted> waiting_;
+  std::map<std::uint64_t, std::string> takers_;  ///< of the last ones that were taken over
 };
 
 }  // namespace rdmablk::target

@@ -39,8 +39,9 @@ void check_distinct_files(std::span<const ExportSpec> specs) {
       if (spec.read_only && other->second->read_only) continue;
       throw UsageError(
           fmt::format("the exports '{}' and '{}' are of one file, '{}': only read-only exports may "
-                      "share one",
-                      other->second->name, spec.name, path));
+                      "share one{}",
+                      other->second->name, spec.name, path,
+                      spec.save.empty() ? "" : "; give each save= a file of its own"));
     }
     seen.emplace(identity, &spec);
   }

@@ -40,7 +40,7 @@ Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
     : spec_(spec), options_(options), store_(std::move(store)) {
   if (store_) file_ = fingerprint_of(store_->file().fd(), store_->file().path());
   if (!spec_.save.empty()) {
-    check_save_place(spec_);
+    save_place_.emplace(spec_);
     file_ = fingerprint_of(spec_.save);
   }
   if (spec_.has_file() && spec_.read_only) {
@@ -141,7 +141,7 @@ void Export::begin() {
 
 bool Export::settle() noexcept {
   if (resident_) return resident_->settle();
-  if (!spec_.save.empty()) return save_memory(spec_, memory_->bytes());
+  if (save_place_) return save_memory(spec_, memory_->bytes(), *save_place_);
   if (!store_ || spec_.read_only) return true;
   if (::fdatasync(store_->file().fd()) == 0) return true;
   spdlog::error("export '{}': cannot flush {}: {}", spec_.name, store_->file().path(),
@@ -167,6 +167,7 @@ void Export::mark_clean() {
 KeptMemory Export::release() {
   registrations_.clear();
   resident_.reset();
+  save_place_.reset();  // the successor's
   return {memory_->release(), std::move(*record_), in_store_};
 }
 

@@ -17,6 +17,7 @@
 #include "target/memory_backing.h"
 #include "target/registration.h"
 #include "target/resident_store.h"
+#include "target/save_place.h"
 #include "target/state_directory.h"
 #include "target/stored_identity.h"
 
@@ -112,6 +113,7 @@ class Export {
 
   ExportSpec spec_;
   Options options_;
+  std::optional<SavePlace> save_place_;
   FileFingerprint file_;  ///< if it has one
   std::unique_ptr<RecordMemory> record_;
   bool inherits_ = false;  ///< an earlier process left its memory

@@ -15,8 +15,9 @@ namespace rdmablk::target {
 namespace {
 
 constexpr std::string_view kForm =
-    "NAME=memory:SIZE[,huge=2M|1G][,readonly][,chunk=SIZE][,save=PATH][,allow=...] or "
-    "NAME=file:PATH[,size=SIZE][,sparse][,direct=auto|on|off][,readonly][,resident][,allow=...]";
+    "NAME=memory:SIZE[,huge=2M|1G][,readonly][,shared][,chunk=SIZE][,save=PATH][,allow=...] or "
+    "NAME=file:PATH[,size=SIZE][,sparse][,direct=auto|on|off][,readonly][,shared][,resident]"
+    "[,allow=...]";
 
 /// Cuts at the commas that no backslash stands before, and takes those backslashes out.
 std::vector<std::string> split(std::string_view text) {

@@ -2,43 +2,29 @@
 
 #include <fmt/format.h>
 
-#include <optional>
-
 #include "common/error.h"
 #include "common/units.h"
+#include "target/number_option.h"
 #include "target/options.h"
 
 namespace rdmablk::target {
 namespace {
 
-constexpr double kMaxSeconds = 3600;
-constexpr double kMinHandshake = 0.01;
-constexpr double kMinKeepalive = 0.1;
+constexpr std::uint64_t kMaxSeconds = 3600;
+constexpr std::chrono::milliseconds kMinHandshake{10};
+/// A shorter interval is missed by who merely was not scheduled in time.
+constexpr std::chrono::milliseconds kMinKeepalive{100};
+constexpr std::uint64_t kMaxCount = 65535;
+constexpr std::uint64_t kMaxRate = 1'000'000;
 constexpr std::uint64_t kMinSlotMemory = 4096;
 
-std::chrono::milliseconds milliseconds(double seconds) {
-  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
-}
-
-/// The library's own check lets through what is no number.
-std::optional<double> seconds_from(const std::string& text, double least) {
-  double value = 0;
-  if (!CLI::detail::lexical_cast(text, value)) return std::nullopt;
-  if (!(value >= least && value <= kMaxSeconds)) return std::nullopt;
-  return value;
-}
-
-std::string is_time(const std::string& text) {
-  if (seconds_from(text, kMinHandshake)) return {};
-  return fmt::format("'{}' is no number of seconds from {} to {}", text, kMinHandshake,
-                     kMaxSeconds);
-}
-
-/// A shorter interval than kMinKeepalive is missed by who merely was not scheduled in time.
-std::string is_interval(const std::string& text) {
-  if (seconds_from(text, kMinKeepalive) || seconds_from(text, 0) == 0) return {};
-  return fmt::format("'{}' is neither 0 nor a number of seconds from {} to {}", text, kMinKeepalive,
-                     kMaxSeconds);
+std::chrono::milliseconds read_time(std::string_view flag, const std::string& text,
+                                    std::chrono::milliseconds least, bool may_be_zero) {
+  const auto time = parse_seconds(text, kMaxSeconds);
+  if (time && (*time >= least || (may_be_zero && time->count() == 0))) return *time;
+  throw UsageError(fmt::format("{} takes {}seconds, such as 0.5 or 30, from {:g} to {}, not '{}'",
+                               flag, may_be_zero ? "0, or " : "",
+                               std::chrono::duration<double>(least).count(), kMaxSeconds, text));
 }
 
 }  // namespace
@@ -57,40 +43,23 @@ void LimitOptions::describe(CLI::App& app) {
   app.add_option("--handshake-timeout", handshake_timeout_,
                  "How long a peer that has connected may take to say who it is, in seconds")
       ->type_name("SECONDS")
-      ->check(is_time)
       ->capture_default_str();
   app.add_option(
          "--keepalive", keepalive_,
          "How often an initiator has to say something, in seconds; one that is silent three "
          "times as long loses its session. 0: it need not")
       ->type_name("SECONDS")
-      ->check(is_interval)
       ->capture_default_str();
-  app.add_option("--max-sessions", max_sessions_, "Sessions at a time")
-      ->type_name("N")
-      ->check(CLI::Range(1, 65535))
-      ->capture_default_str();
-  app.add_option("--max-client-sessions", max_client_sessions_,
-                 "Sessions of one client, or of one address where nobody is authenticated")
-      ->type_name("N")
-      ->check(CLI::Range(1, 65535))
-      ->capture_default_str();
-  app.add_option("--max-session-queues", max_session_queues_, "I/O queues of one session")
-      ->type_name("N")
-      ->check(CLI::Range(1, 65535))
-      ->capture_default_str();
-  app.add_option("--max-handshakes", max_handshakes_,
-                 "Peers that have connected and not said who they are; when there are as many, a "
-                 "silent one gives way to the next")
-      ->type_name("N")
-      ->check(CLI::Range(1, 65535))
-      ->capture_default_str();
-  app.add_option(
-         "--admin-rate", admin_rate_,
-         "Messages a second that a session is listened to on its admin queue; 0: any number")
-      ->type_name("N")
-      ->check(CLI::Range(0U, 1'000'000U))
-      ->capture_default_str();
+  add_number(app, "--max-sessions", max_sessions_, 1, kMaxCount, "Sessions at a time");
+  add_number(app, "--max-client-sessions", max_client_sessions_, 1, kMaxCount,
+             "Sessions of one client, or of one address where nobody is authenticated");
+  add_number(app, "--max-session-queues", max_session_queues_, 1, kMaxCount,
+             "I/O queues of one session");
+  add_number(app, "--max-handshakes", max_handshakes_, 1, kMaxCount,
+             "Peers that have connected and not said who they are; when there are as many, a "
+             "silent one gives way to the next");
+  add_number(app, "--admin-rate", admin_rate_, 0, kMaxRate,
+             "Messages a second that a session is listened to on its admin queue; 0: any number");
   app.add_option("--client-slot-memory", client_slot_memory_,
                  "How much of --slot-memory the sessions of one client, or address, may use; half "
                  "of it by default")
@@ -99,8 +68,8 @@ void LimitOptions::describe(CLI::App& app) {
 
 void LimitOptions::apply(Options& options) const {
   Limits& limits = options.limits;
-  limits.handshake = milliseconds(handshake_timeout_);
-  limits.keepalive = milliseconds(keepalive_);
+  limits.handshake = read_time("--handshake-timeout", handshake_timeout_, kMinHandshake, false);
+  limits.keepalive = read_time("--keepalive", keepalive_, kMinKeepalive, true);
   limits.sessions = max_sessions_;
   limits.client_sessions = max_client_sessions_;
   limits.session_queues = max_session_queues_;

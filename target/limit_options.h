@@ -21,8 +21,8 @@ class LimitOptions {
   void apply(Options& options) const;
 
  private:
-  double handshake_timeout_ = 10;
-  double keepalive_ = 5;
+  std::string handshake_timeout_ = "10";
+  std::string keepalive_ = "5";
   std::size_t max_sessions_ = Limits{}.sessions;
   std::size_t max_client_sessions_ = Limits{}.client_sessions;
   std::size_t max_session_queues_ = Limits{}.session_queues;

@@ -1,4 +1,6 @@
 #include <csignal>
+#include <string>
+#include <vector>
 
 #include "common/error.h"
 #include "common/log.h"
@@ -11,14 +13,26 @@ namespace {
 
 constexpr const char* kProgram = "rdmablk-target";
 
+/// @param discards gets the names of those that there was no memory of.
 void check_inherited(const ServiceManager& service_manager, const Options& options,
-                     InheritedMemory& inherited) {
-  for (const std::string& name : options.discards) {
-    if (!inherited.discard(name)) continue;
+                     std::vector<std::string>& discards, InheritedMemory& inherited) {
+  std::erase_if(discards, [&](const std::string& name) {
+    if (!inherited.discard(name)) return false;
     spdlog::warn("export '{}': the memory that was kept is let go of, as --discard says", name);
     service_manager.remove_memory(name);
-  }
+    return true;
+  });
   inherited.check(options.exports);
+}
+
+/// No error: a service is started again with the same command line.
+void tell_idle_discards(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    spdlog::warn(
+        "--discard {}: no memory was kept of an export of this name, so nothing is let go of; if "
+        "the name is right, the option has done its work and can be left out",
+        name);
+  }
 }
 
 /// Everything of the server is gone when this returns.
@@ -41,14 +55,16 @@ int run(int argc, char** argv) {
   InheritedMemory inherited;
   service_manager.take_back(inherited);
   // What makes no sense is not to end a target that serves.
-  check_inherited(service_manager, *options, inherited);
+  auto discards = options->discards;
+  check_inherited(service_manager, *options, discards, inherited);
   const auto manager = cm::make_rdmacm();
   std::optional<Predecessor> predecessor;
   if (options->predecessor) {
     predecessor.emplace(*options->predecessor,
                         SuccessionRequest{options->exports, options->discards}, inherited);
-    check_inherited(service_manager, *options, inherited);
+    check_inherited(service_manager, *options, discards, inherited);
   }
+  tell_idle_discards(discards);
   auto end = serve(*manager, service_manager, *options, std::move(inherited), [&] {
     if (predecessor) predecessor->confirm();
   });

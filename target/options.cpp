@@ -5,11 +5,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
+#include <limits>
 #include <thread>
 
 #include "common/error.h"
+#include "common/export_name.h"
+#include "common/option_values.h"
 #include "common/units.h"
 #include "target/limit_options.h"
+#include "target/number_option.h"
 
 namespace rdmablk::target {
 namespace {
@@ -67,11 +71,15 @@ void describe(CLI::App& app, Arguments& arguments) {
          "a restart; without it $STATE_DIRECTORY, or /var/lib/rdmablk for root, or "
          "~/.local/state/rdmablk")
       ->type_name("DIRECTORY");
-  app.add_option("--succeed", arguments.predecessor,
-                 "Take over from the target that is this process: it hands its memory over, and "
-                 "ends when this one serves")
-      ->type_name("PID")
-      ->check(CLI::PositiveNumber);
+  const auto succeed = [&](const std::string& text) {
+    arguments.predecessor =
+        static_cast<pid_t>(read_number("--succeed", text, 1, std::numeric_limits<pid_t>::max()));
+  };
+  app.add_option_function<std::string>(
+         "--succeed", succeed,
+         "Take over from the target that is this process: it hands its memory over, and ends when "
+         "this one serves. One that does not answer within 10 s is left alone")
+      ->type_name("PID");
   app.add_option(
          "--discard", arguments.discards,
          "Let go of the memory that an earlier process left of this export, with what is in "
@@ -79,15 +87,10 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   arguments.limits.describe(app);
-  app.add_option("--io-threads", arguments.io_threads,
-                 "Threads that work on requests for file exports")
-      ->type_name("N")
-      ->check(CLI::Range(std::size_t{1}, kMaxIoThreads))
-      ->capture_default_str();
-  app.add_option("--slots", arguments.slots, "Requests in flight on an I/O queue of a file export")
-      ->type_name("N")
-      ->check(CLI::Range(1U, kMaxSlots))
-      ->capture_default_str();
+  add_number(app, "--io-threads", arguments.io_threads, 1, kMaxIoThreads,
+             "Threads that work on requests for file exports");
+  add_number(app, "--slots", arguments.slots, 1, kMaxSlots,
+             "Requests in flight on an I/O queue of a file export");
   app.add_option("--slot-size", arguments.slot_size,
                  "The largest request to a file export; larger ones are split")
       ->type_name("SIZE")
@@ -141,14 +144,19 @@ void check_authentication(const Arguments& arguments, const std::vector<ExportSp
   }
 }
 
+void check_discards(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (is_export_name(name)) continue;
+    throw UsageError(fmt::format("--discard is '{}', which no export can be called", name));
+  }
+}
+
 Options make_options(const Arguments& arguments) {
   Options options;
   options.exports = parse_export_specs(arguments.exports);
   options.listen = listen_addresses(arguments);
   if (!arguments.device.empty()) options.device = arguments.device;
-  if (arguments.state_directory && arguments.state_directory->empty()) {
-    throw UsageError("--state-dir is empty: it takes the path of a directory");
-  }
+  check_discards(arguments.discards);
   options.discards = arguments.discards;
   options.predecessor = arguments.predecessor;
   options.state_directory = arguments.state_directory.value_or("");
@@ -183,7 +191,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   Arguments arguments;
   CLI::App app("Lends memory and files of this machine to others as block images over RDMA.",
                "rdmablk-target");
+  check_words(argc, argv);
   describe(app, arguments);
+  refuse_empty_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& asked) {

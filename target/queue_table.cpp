@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "common/cm/peer_gone.h"
 #include "target/fencing.h"
 #include "target/file_queue.h"
 #include "target/one_sided_queue.h"
@@ -118,7 +119,9 @@ void QueueTable::on_closed(const Key& key) {
   try {
     open(place, next.connection, *next.attachment, key.second);
   } catch (const std::exception& error) {
-    spdlog::error("session {}: I/O queue {}: {}", session_, key.second, error.what());
+    const bool is_fault = dynamic_cast<const cm::PeerGone*>(&error) == nullptr;
+    spdlog::log(is_fault ? spdlog::level::err : spdlog::level::info, "session {}: I/O queue {}: {}",
+                session_, key.second, error.what());
     if (next.connection) {
       next.connection->reject(
           QueueRefusal{Status::internal, "the target failed; its log says how"}.encode());
@@ -173,7 +176,7 @@ void QueueTable::end(std::uint64_t attachment) {
   for (auto next = places_.lower_bound({attachment, 0});
        next != places_.end() && next->first.first == attachment;) {
     const auto place = next++;  // closing may end the place
-    refuse(place->second, {Status::no_attachment, "there is no such attachment"});
+    refuse(place->second, protocol_.absence(attachment));
     if (place->second.queue) close(place->first, place->second);
   }
 }

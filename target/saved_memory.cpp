@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <filesystem>
 
 #include "common/error.h"
 #include "common/unique_fd.h"
@@ -23,8 +21,6 @@ namespace {
 constexpr std::size_t kPiece = std::size_t{4} << 20;
 /// What is left out when it is zero; a multiple of a file system's block.
 constexpr std::size_t kBlock = std::size_t{64} << 10;
-
-constexpr std::string_view kTemporary = ".rdmablk-new";
 
 bool is_zero(std::span<const std::byte> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{}; });
@@ -62,50 +58,7 @@ void write_piece(int fd, std::span<const std::byte> piece, std::uint64_t offset)
   write_all(fd, piece.subspan(begin), offset + begin);
 }
 
-/// A file that goes away unless it takes the place of another.
-class NewFile {
- public:
-  explicit NewFile(const std::string& path)
-      : path_(path), temporary_(path + std::string(kTemporary)) {
-    // Never what lies there: somebody else may have it open, or it may be another name of a file.
-    ::unlink(temporary_.c_str());
-    fd_.reset(::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
-    if (!fd_) throw SystemError("make", errno);
-  }
-  ~NewFile() {
-    if (fd_) ::unlink(temporary_.c_str());
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-
-  int fd() const noexcept { return fd_.get(); }
-
-  void take_place() {
-    if (::fsync(fd_.get()) != 0) throw SystemError("flush", errno);
-    if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw SystemError("rename", errno);
-    fd_.reset();
-    const auto parent = std::filesystem::path(path_).parent_path();
-    const UniqueFd directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!directory || ::fsync(directory.get()) != 0) {
-      throw SystemError("flush the directory of", errno);
-    }
-  }
-
- private:
-  std::string path_;
-  std::string temporary_;
-  UniqueFd fd_;
-};
-
 }  // namespace
-
-void check_save_place(const ExportSpec& spec) {
-  const std::string directory = std::filesystem::path(spec.save).parent_path().string();
-  if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return;
-  throw SystemError(fmt::format("save export '{}' to {}: no file can be made in {}", spec.name,
-                                spec.save, directory),
-                    errno);
-}
 
 void load_saved_memory(const ExportSpec& spec, std::span<std::byte> memory) {
   const auto fail = [&](const std::string& why) {
@@ -141,21 +94,21 @@ void load_saved_memory(const ExportSpec& spec, std::span<std::byte> memory) {
   progress.finish();
 }
 
-bool save_memory(const ExportSpec& spec, std::span<const std::byte> memory) noexcept {
+bool save_memory(const ExportSpec& spec, std::span<const std::byte> memory,
+                 SavePlace& place) noexcept {
   try {
     Progress progress(
         {fmt::format("export '{}'", spec.name), fmt::format("saving to {}:", spec.save), "saved"},
         memory.size(), standard_progress_output());
-    NewFile file(spec.save);
-    if (::ftruncate(file.fd(), static_cast<off_t>(memory.size())) != 0) {
+    if (::ftruncate(place.fd(), static_cast<off_t>(memory.size())) != 0) {
       throw SystemError("size", errno);
     }
     for (std::size_t at = 0; at < memory.size();) {
       const std::size_t size = std::min(kPiece, memory.size() - at);
-      write_piece(file.fd(), memory.subspan(at, size), at);
+      write_piece(place.fd(), memory.subspan(at, size), at);
       progress.show(at += size);
     }
-    file.take_place();
+    place.take_place();
     progress.finish();
     return true;
   } catch (const std::exception& error) {

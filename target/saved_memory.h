@@ -4,12 +4,9 @@
 #include <span>
 
 #include "target/export_spec.h"
+#include "target/save_place.h"
 
 namespace rdmablk::target {
-
-/// Checks, before anything is served, that a file can be made beside `spec.save`: finding out at
-/// the end would be too late. Throws Error.
-void check_save_place(const ExportSpec& spec);
 
 /// Reads what save_memory() has written, showing how far it has come.
 /// @param spec a memory export, with `save`. @param memory of its size, zero. Throws Error, also
@@ -18,7 +15,8 @@ void load_saved_memory(const ExportSpec& spec, std::span<std::byte> memory);
 
 /// Writes memory to the file `spec.save`, on stable storage, zeroes as holes, showing how far it
 /// has come. The file that was there stays as it is until the new one is complete. Logs what fails.
-/// @return whether it is there.
-bool save_memory(const ExportSpec& spec, std::span<const std::byte> memory) noexcept;
+/// @param place of the spec; of no use after that. @return whether the memory is in the file.
+bool save_memory(const ExportSpec& spec, std::span<const std::byte> memory,
+                 SavePlace& place) noexcept;
 
 }  // namespace rdmablk::target

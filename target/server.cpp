@@ -7,6 +7,7 @@
 #include <asio/post.hpp>
 #include <csignal>
 
+#include "common/cm/peer_gone.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "common/random.h"
@@ -253,7 +254,7 @@ std::optional<std::string> Server::exceeds_client_limit(const Session& session) 
 void Server::fence(std::uint64_t attachment, const std::string& taker) {
   const auto found = sessions_.find(session_of(attachment));
   if (found == sessions_.end()) return;
-  found->second->end_attachment(attachment, fmt::format("{} takes its lease over", taker));
+  found->second->end_attachment(attachment, taker);
 }
 
 /// It stays known until nothing is left of it: whoever resumes it has to wait for that.
@@ -272,6 +273,8 @@ void Server::on_request(std::unique_ptr<cm::Connection> connection,
                         std::span<const std::byte> private_data) {
   try {
     if (const auto refusal = answer(connection, private_data)) refuse(connection.get(), *refusal);
+  } catch (const cm::PeerGone& error) {
+    if (const auto line = refusals_.note(error.what())) spdlog::info("{}", *line);
   } catch (const std::exception& error) {
     const auto line = refusals_.note(fmt::format("a request to connect failed: {}", error.what()));
     if (line) spdlog::error("{}", *line);

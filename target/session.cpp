@@ -289,10 +289,10 @@ void Session::detach(std::uint64_t attachment, const std::optional<Outgoing>& re
   }));
 }
 
-void Session::end_attachment(std::uint64_t attachment, const std::string& reason) {
-  if (!protocol_.end_attachment(attachment)) return;
-  spdlog::info("session {}: attachment {:#x} of {} ended: {}", id_, attachment, peer().text(),
-               reason);
+void Session::end_attachment(std::uint64_t attachment, const std::string& taker) {
+  if (!protocol_.end_attachment(attachment, taker)) return;
+  spdlog::info("session {}: attachment {:#x} of {} ended: {} takes its lease over", id_, attachment,
+               peer().text(), taker);
   queues_.end(attachment);
 }
 

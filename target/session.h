@@ -53,7 +53,7 @@ class Session final : private cm::EventHandler,
   void turn_away(protocol::Status status, const std::string& reason);
 
   /// Ends one of its attachments. @param reason for people.
-  void end_attachment(std::uint64_t attachment, const std::string& reason);
+  void end_attachment(std::uint64_t attachment, const std::string& taker);
 
   /// Tells the initiator that the target is about to end; the session ends when it has
   /// acknowledged.

@@ -122,9 +122,11 @@ Step SessionProtocol::authenticate(const Message& message) {
   if (!proved) {
     state_ = State::over;
     Step step = refuse(message, Status::unauthorized, "not authorized");
-    step.over = fmt::format(
-        "it did not prove that it is client '{}', {}", request->client,
-        authenticator_.knows(request->client) ? "which has another key" : "which there is not");
+    step.over =
+        fmt::format("it did not prove that it is client '{}', {}", request->client,
+                    authenticator_.knows(request->client)
+                        ? "which has another key in the key file: both ends need the same line"
+                        : "which there is not in the key file: add its line, and send SIGHUP");
     return step;
   }
   peer_.client = request->client;

@@ -54,8 +54,16 @@ class SessionProtocol {
   Step give_up_attach(std::uint64_t ticket);
 
   /// Ends an attachment from this side; its I/O queues are to be destroyed. Its initiator meets
-  /// `no_attachment` from here on. @return whether there was one.
-  bool end_attachment(std::uint64_t attachment) { return attachments_.end(attachment); }
+  /// `no_attachment` from here on. @param taker see Attachments::end(). @return whether there was
+  /// one.
+  bool end_attachment(std::uint64_t attachment, const std::string& taker = {}) {
+    return attachments_.end(attachment, taker);
+  }
+
+  /// See Attachments::absence().
+  protocol::QueueRefusal absence(std::uint64_t attachment) const {
+    return attachments_.absence(attachment);
+  }
 
   /// Ends all of them, as the session ends.
   void end_attachments() noexcept { attachments_.clear(); }

@@ -1,6 +1,7 @@
 #include "target/succession.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -48,6 +49,24 @@ ExportSpec read_spec(const json& entry) {
 
 std::string text_of(const json& document) {
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// Whether a socket has something to read, or has ended, before the time is over.
+bool await_input(int socket, std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  pollfd input{socket, POLLIN, 0};
+  while (true) {
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    const int ready = ::poll(&input, 1, static_cast<int>(std::max<long>(left.count(), 0)));
+    if (ready >= 0 || errno != EINTR) return ready != 0;
+  }
+}
+
+/// A process that does not run takes no more than fits its socket.
+void limit_sending(int socket, std::chrono::milliseconds time) {
+  const timeval limit{time.count() / 1000, time.count() % 1000 * 1000};
+  ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
 /// An object, or null for anything else.
@@ -154,16 +173,27 @@ bool Successor::pass(std::span<const KeptMemory> memory) noexcept {
   }
 }
 
-Predecessor::Predecessor(pid_t pid, const SuccessionRequest& request, InheritedMemory& memory)
+Predecessor::Predecessor(pid_t pid, const SuccessionRequest& request, InheritedMemory& memory,
+                         std::chrono::milliseconds patience)
     : pid_(pid), socket_(connect_to(pid)) {
-  if (send_line(socket_.get(), request.encode()) != 0) {
-    throw Error(fmt::format("cannot succeed process {}: it does not listen", pid));
+  spdlog::info("asking process {} to end and to hand its memory over", pid_);
+  limit_sending(socket_.get(), patience);
+  const int error = send_line(socket_.get(), request.encode());
+  if (error == EAGAIN || (error == 0 && !await_input(socket_.get(), patience))) {
+    throw Error(fmt::format(
+        "cannot succeed process {}: it has not answered within {:g} s; is it stopped (SIGSTOP, a "
+        "debugger)? It keeps its exports and its memory: try again once it runs",
+        pid_, std::chrono::duration<double>(patience).count()));
   }
+  if (error != 0) throw Error(fmt::format("cannot succeed process {}: it does not listen", pid_));
   take(memory);
 }
 
 void Predecessor::take(InheritedMemory& memory) {
   while (true) {
+    while (!await_input(socket_.get(), kSuccessionPatience)) {
+      spdlog::warn("still waiting for process {}, which ends its sessions and hands over", pid_);
+    }
     auto line = receive_line(socket_.get(), kMaxSuccessionLine);
     if (!line) {
       throw Error(fmt::format(

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,6 +48,9 @@ std::optional<std::string> reason_against(const SuccessionRequest& request,
 /// The abstract name (unix(7)) of the socket where a target awaits its successor.
 std::string succession_socket_name(pid_t target);
 
+/// How long a target may take to say whether it lets itself be succeeded.
+inline constexpr std::chrono::seconds kSuccessionPatience{10};
+
 /// The longest line that either may send, in bytes.
 inline constexpr std::size_t kMaxSuccessionLine = std::size_t{1} << 20;
 
@@ -71,7 +75,9 @@ class Successor {
 class Predecessor {
  public:
   /// Has it end, and takes over its memory. Throws Error, which says so when it goes on serving.
-  Predecessor(pid_t pid, const SuccessionRequest& request, InheritedMemory& memory);
+  /// @param patience for its answer; once it has agreed it is waited for, as it drains its files.
+  Predecessor(pid_t pid, const SuccessionRequest& request, InheritedMemory& memory,
+              std::chrono::milliseconds patience = kSuccessionPatience);
 
   /// Says that everything is served: it is free to end.
   void confirm() noexcept;

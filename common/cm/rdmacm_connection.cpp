@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "common/cm/peer_gone.h"
 #include "common/error.h"
 #include "common/verbs/context.h"
 
@@ -82,7 +83,10 @@ RdmacmConnection::RdmacmConnection(CmId id, IdDisposal& disposal, const SocketAd
 }
 
 RdmacmConnection::RdmacmConnection(CmId id, IdDisposal& disposal, std::uint8_t peer_read_depth)
-    : id_(std::move(id)), disposal_(disposal), peer_read_depth_(peer_read_depth) {
+    : id_(std::move(id)),
+      disposal_(disposal),
+      peer_read_depth_(peer_read_depth),
+      is_request_(true) {
   id_->context = static_cast<CmIdOwner*>(this);
 }
 
@@ -107,10 +111,9 @@ verbs::QueuePair& RdmacmConnection::create_queue_pair(const verbs::ProtectionDom
                                                       const verbs::QueuePairOptions& options) {
   ibv_qp_init_attr attributes = verbs::reliable_connection(cq, options);
   if (rdma_create_qp(id_.get(), pd.get(), &attributes) != 0) {
-    throw SystemError(
-        fmt::format("create a queue pair of {} send and {} receive work requests on {}",
-                    options.send_requests, options.receive_requests, verbs::device_name(device())),
-        errno);
+    fail(fmt::format("create a queue pair of {} send and {} receive work requests on {}",
+                     options.send_requests, options.receive_requests, verbs::device_name(device())),
+         errno);
   }
   return qp_.emplace(id_->qp);
 }
@@ -118,6 +121,19 @@ verbs::QueuePair& RdmacmConnection::create_queue_pair(const verbs::ProtectionDom
 /// Throws SystemError when the port is down.
 void RdmacmConnection::require_port(const std::string& doing) const {
   if (is_port_down(*id_)) throw SystemError(doing, ENETDOWN);
+}
+
+/// Of a request that is void the kernel says EINVAL, and knows no attributes for its queue pair; on
+/// iWARP it says what became of the peer.
+void RdmacmConnection::fail(const std::string& doing, int error) {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_RTR;
+  int mask = 0;
+  const auto is_void = [&] {
+    return error == ECONNRESET || rdma_init_qp_attr(id_.get(), &attributes, &mask) != 0;
+  };
+  if (is_request_ && is_void()) throw PeerGone(peer());
+  throw SystemError(doing, error);
 }
 
 void RdmacmConnection::connect(std::span<const std::byte> private_data) {
@@ -142,8 +158,9 @@ void RdmacmConnection::accept(EventHandler& handler) {
   param.responder_resources = std::min(clamp_depth(limits.max_qp_rd_atom), peer_read_depth_);
   param.initiator_depth = 1;
   if (rdma_accept(id_.get(), &param) != 0) {
-    throw SystemError(doing, errno);
+    fail(doing, errno);
   }
+  is_request_ = false;
 }
 
 void RdmacmConnection::reject(std::span<const std::byte> data) noexcept {

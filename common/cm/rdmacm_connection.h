@@ -66,6 +66,7 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
   void tell(EventType type, int error = 0);
   void tell_refusal(Refusal refusal, std::span<const std::byte> data);
   bool is_in_error() noexcept;
+  [[noreturn]] void fail(const std::string& doing, int error);
   void lose();
 
   CmId id_;
@@ -74,6 +75,7 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
   std::mutex qp_mutex_;  ///< its destruction against the control thread
   std::optional<verbs::QueuePair> qp_;
   std::uint8_t peer_read_depth_ = 0;
+  bool is_request_ = false;  ///< of a peer, and not accepted yet
   bool established_ = false;
   unsigned address_attempts_ = 0;
 };

@@ -83,6 +83,9 @@ class MessageChannel {
 
   bool broken() const noexcept { return broken_; }
 
+  /// Whether a message is still on its way, as far as this end knows.
+  bool is_sending() const noexcept { return sending_.any(); }
+
  private:
   struct Arrived {
     unsigned slot;

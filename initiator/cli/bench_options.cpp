@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/error.h"
+#include "common/option_values.h"
 #include "common/units.h"
 #include "initiator/recovery_arguments.h"
 
@@ -50,11 +51,7 @@ std::uint64_t read_size(const char* option, const std::string& text, std::uint64
 }
 
 unsigned read_count(const char* option, const std::string& text, unsigned least, unsigned most) {
-  const auto number = parse_number(text, most);
-  if (!number || *number < least) {
-    refuse(option, text, fmt::format("a number from {} to {}", least, most));
-  }
-  return static_cast<unsigned>(*number);
+  return static_cast<unsigned>(read_number(option, text, least, most));
 }
 
 std::chrono::milliseconds read_seconds(const char* option, const std::string& text) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "common/error.h"
+#include "common/option_values.h"
 #include "initiator/cli/bench_command.h"
 #include "initiator/cli/devices_command.h"
 #include "initiator/cli/info_command.h"
@@ -75,11 +76,13 @@ CommandLine::CommandLine()
       std::make_unique<InfoCommand>(program),     std::make_unique<BenchCommand>(program),
       std::make_unique<MountCommand>(program),    std::make_unique<UnmountCommand>(program),
       std::make_unique<TimeoutsCommand>(program), std::make_unique<KeygenCommand>(program)};
+  refuse_empty_values(program);
 }
 
 CommandLine::~CommandLine() = default;
 
 Command* CommandLine::parse(int argc, const char* const* argv) {
+  check_words(argc, argv);
   try {
     program_->parse(argc, argv);
   } catch (const CLI::Success& success) {  // help or version was asked for

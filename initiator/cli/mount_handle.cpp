@@ -38,6 +38,7 @@ mount_control::Status MountHandle::status() const {
   mount_control::Status status{};
   call(mount_control::kGetStatus, &status, "read the timeouts");
   status.reason[mount_control::Status::kReasonSize - 1] = '\0';
+  status.last_error[mount_control::Status::kReasonSize - 1] = '\0';
   return status;
 }
 

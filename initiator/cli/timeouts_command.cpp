@@ -25,7 +25,8 @@ std::uint64_t limit(const std::optional<std::chrono::milliseconds>& time) {
 TimeoutsCommand::TimeoutsCommand(CLI::App& parent)
     : Command(parent, "timeouts", "show or change what a mount does while its target is away") {
   arguments()
-      .add_option("MOUNTPOINT", mount_point_, "what was mounted on")
+      .add_option("MOUNTPOINT", mount_point_,
+                  "what was mounted on: the image, or the directory that it is in")
       ->type_name("")
       ->required();
   const auto add = [this](const char* name, std::string& value, const char* description) {
@@ -51,7 +52,7 @@ TimeoutsCommand::TimeoutsCommand(CLI::App& parent)
 /// What is asked for. Throws UsageError.
 Change TimeoutsCommand::change() const {
   Change change{};
-  change.version = mount_control::kVersion;
+  change.version = Change::kVersion;
   if (!reconnect_delay_.empty()) {
     change.what |= Change::kReconnectDelay;
     change.times.reconnect_delay = static_cast<std::uint64_t>(

@@ -43,6 +43,10 @@ std::string seconds(std::uint64_t milliseconds) {
   return fmt::format("{:g} s", static_cast<double>(milliseconds) / 1000);
 }
 
+Json text_or_null(const char* text) {
+  return *text == '\0' ? Json() : Json(text);
+}
+
 Json time(std::uint64_t milliseconds) {
   return milliseconds == kNever ? Json() : Json(milliseconds);
 }
@@ -59,6 +63,9 @@ std::string timeouts_text(const MountEntry& mount, const Status& status) {
   line("since", fmt::format("{} s ago", status.phase_time / 1000));
   line("reconnects", std::to_string(status.reconnects));
   if (status.reason[0] != '\0') line("last loss", static_cast<const char*>(status.reason));
+  if (status.last_error[0] != '\0') {
+    line("last error", static_cast<const char*>(status.last_error));
+  }
   line("reconnect-delay", seconds(status.times.reconnect_delay));
   line("fail-fast", seconds(status.times.fail_fast));
   line("give-up", seconds(status.times.give_up));
@@ -72,8 +79,8 @@ Json timeouts_json(const MountEntry& mount, const Status& status) {
   document["state"] = phase_name(status.phase);
   document["state_time_ms"] = status.phase_time;
   document["reconnects"] = status.reconnects;
-  document["last_loss"] =
-      status.reason[0] == '\0' ? Json() : Json(static_cast<const char*>(status.reason));
+  document["last_loss"] = text_or_null(status.reason);
+  document["last_error"] = text_or_null(status.last_error);
   document["reconnect_delay_ms"] = status.times.reconnect_delay;
   document["fail_fast_ms"] = time(status.times.fail_fast);
   document["give_up_ms"] = time(status.times.give_up);

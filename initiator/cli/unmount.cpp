@@ -43,6 +43,21 @@ bool is_ours(const MountEntry& mount) {
          (mount.type == "fuse" && mount.source.starts_with("rdmablk"));
 }
 
+/// Whoever names a directory may mean an image that is mounted in it; or the image in a directory
+/// that is the mount point.
+std::string hint(const std::string& path) {
+  for (const MountEntry& mount : read_mount_table()) {
+    if (!is_ours(mount)) continue;
+    if (path.starts_with(mount.path + "/")) {
+      return fmt::format("; it lies in the mount point '{}': name that", mount.path);
+    }
+    if (mount.path.starts_with(path + "/")) {
+      return fmt::format("; below it is the mount point '{}': name that", mount.path);
+    }
+  }
+  return {};
+}
+
 [[noreturn]] void fail(const MountEntry& mount, const std::string& why) {
   throw Error(fmt::format("cannot unmount '{}': {}", mount.path, why));
 }
@@ -120,7 +135,10 @@ void unmount_by_helper(const MountEntry& mount, bool lazy) {
 
 MountEntry find_rdmablk_mount(const std::string& path, const std::string& doing) {
   auto mount = find_mount(path, doing);
-  if (!mount) throw Error(fmt::format("cannot {} '{}': nothing is mounted there", doing, path));
+  if (!mount) {
+    throw Error(fmt::format("cannot {} '{}': nothing is mounted there{}", doing, path,
+                            hint(resolve_directory(path, doing).string())));
+  }
   if (!is_ours(*mount)) {
     throw Error(fmt::format("cannot {} '{}': it is no mount of rdmablk, but of type {}", doing,
                             mount->path, mount->type));

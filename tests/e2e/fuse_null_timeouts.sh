@@ -13,9 +13,9 @@ image=$scratch/image
 touch "$image"
 mount_image --null 1M "$image"
 expect_equal "the defaults" "2000 null 600000" "$(times "$image")"
-expect_equal "the state" "1 $image null connected 0 null" \
+expect_equal "the state" "1 $image null connected 0 null null" \
   "$("$rdmablk" timeouts "$image" --json |
-    jq --raw-output '"\(.version) \(.mount_point) \(.source) \(.state) \(.reconnects) \(.last_loss)"')"
+    jq --raw-output '"\(.version) \(.mount_point) \(.source) \(.state) \(.reconnects) \(.last_loss) \(.last_error)"')"
 expect_match "for people" $'state +connected\n.*give-up +600 s' "$("$rdmablk" timeouts "$image")"
 
 expect_equal "what a change prints" "" "$("$rdmablk" timeouts "$image" --fail-fast 1.5)"
@@ -38,7 +38,12 @@ mount_image --null 1M "$scratch/directory" -o reconnect_delay=0.5,fail_fast=2 --
 expect_equal "the mount's options" "500 2000 null" "$(times "$scratch/directory")"
 "$rdmablk" timeouts "$scratch/directory/" --give-up 30
 expect_equal "through the directory" "500 2000 30000" "$(times "$scratch/directory")"
-expect_fail 1 "nothing is mounted there" "$rdmablk" timeouts "$scratch/directory/null"
+for command in timeouts unmount; do
+  expect_fail 1 "nothing is mounted there; it lies in the mount point '$scratch/directory': name that" \
+    "$rdmablk" "$command" "$scratch/directory/null"
+  expect_fail 1 "nothing is mounted there; below it is the mount point '$scratch/directory': name that" \
+    "$rdmablk" "$command" "$scratch"
+done
 
 # A daemon that has died.
 pid=$(daemon_of "$scratch/directory")
@@ -49,5 +54,10 @@ expect_fail 1 "rdmablk-fuse has died" "$rdmablk" timeouts "$scratch/directory"
 
 expect_fail 1 "nothing is mounted there" "$rdmablk" timeouts "$scratch"
 expect_fail 1 "no mount of rdmablk, but of type proc" "$rdmablk" timeouts /proc
+for option in --reconnect-delay --fail-fast --give-up; do
+  for value in -1 nan 1e9 5s 99999999999999999999 '' ' 5'; do
+    expect_fail 2 "$option(: its value is empty| takes seconds.*not '$value')" "$rdmablk" timeouts "$image" "$option" "$value"
+  done
+done
 expect_fail 2 "option fail_fast takes seconds" "$RDMABLK_BIN/rdmablk-fuse" --null 1M "$image" -o fail_fast=soon
 expect_fail 2 "take_over and ro contradict" "$RDMABLK_BIN/rdmablk-fuse" --take-over -o ro rdmablk://host/disk "$image"

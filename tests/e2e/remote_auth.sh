@@ -41,6 +41,7 @@ names() {
 # Keys are made for their owner alone, and never twice.
 (umask 0 && "$rdmablk" keygen alice --output "$(key_of alice)")
 expect_equal "mode of a key file" 600 "$(stat --format %a "$(key_of alice)")"
+expect_fail $usage "--output: its value is empty" "$rdmablk" keygen alice --output ""
 expect_fail $failed "already" "$rdmablk" keygen alice --output "$(key_of alice)"
 expect_fail $usage "'a/b'" "$rdmablk" keygen a/b
 "$rdmablk" keygen bob --output "$(key_of bob)"
@@ -73,7 +74,8 @@ expect_fail $failed "read-only for this client" \
 
 # Who is not let in, and who does not go in.
 "$rdmablk" keygen alice --output "$(key_of wrong)"
-expect_fail $failed "as client 'alice': not authorized" "$rdmablk" list "$target" "$(as wrong)"
+expect_fail $failed "as client 'alice': not authorized; the target's key file .--auth. has no line of this client with this key" \
+  "$rdmablk" list "$target" "$(as wrong)"
 expect_fail $failed "as client 'mallory': not authorized" "$rdmablk" list "$target" "$(as nameless)" --client mallory
 expect_fail $failed "not authorized" "$rdmablk" mount "$(uri disk)" "$image" -o "keyfile=$(key_of wrong)"
 expect_fail $failed "asks who this is.*--keyfile" "$rdmablk" list "$target"
@@ -84,8 +86,11 @@ expect_fail $failed "'alice'" "$rdmablk" list "$target" "$(as alice)" --client b
 chmod 604 "$(key_of bob)"
 expect_fail $failed "mode is 0604" "$rdmablk" list "$target" "$(as bob)"
 chmod 600 "$(key_of bob)"
-expect_match "the log" "did not prove that it is client 'alice', which has another key" "$(cat "$target_log")"
-expect_match "the log" "did not prove that it is client 'mallory', which there is not" "$(cat "$target_log")"
+# logs PATTERN: the target does, or has.
+logs() { wait_until "the target logs '$1'" grep --quiet --extended-regexp "$1" "$target_log"; }
+logs "did not prove that it is client 'alice', which has another key in the key file: both ends need the same line"
+logs "did not prove that it is client 'mallory', which there is not in the key file: add its line"
+logs "the initiator reports an error: .* it asks who this is; give --keyfile FILE"
 
 # A key changes under a mount: both are good for a while, then the new one alone.
 mount_export disk "$image" -o "keyfile=$(key_of alice)"
@@ -138,6 +143,7 @@ stop_target
 # Without keys: nobody is asked, and whoever has a key does not talk to just anybody.
 start_target --export disk=memory:1M --export "far=memory:1M,allow=*@192.0.2.0/24"
 expect_fail $failed "does not prove who it is" "$rdmablk" list "$target" "$(as alice)"
+logs "the initiator reports an error: .* it runs with --insecure .then leave the key file out"
 expect_equal "what a stranger sees" "disk" "$("$rdmablk" list "$target" --json | jq -r '.exports[].name')"
 kill -HUP "$target_pid"
 wait_until "there is nothing to reload" grep --quiet 'nothing to read again' "$target_log"

@@ -34,6 +34,9 @@ expect_equal "size while it is away" $((16 << 20)) "$(stat --format %s "$image")
 df "$image" >/dev/null
 ls -l "$image" >/dev/null
 expect_match "timeouts" "reconnecting: reads and writes wait" "$("$rdmablk" timeouts "$image")"
+fails_to_listen() { [[ $("$rdmablk" timeouts "$image" --json | jq --raw-output .last_error) == *"nothing listens"* ]]; }
+wait_until "it is known why it is not back" fails_to_listen
+expect_match "for people" $'last error +cannot connect to .*nothing listens' "$("$rdmablk" timeouts "$image")"
 expect_equal "one that may wait for as long as it takes" null \
   "$("$rdmablk" timeouts "$image" --json | jq .give_up_ms)"
 for pid in "${readers[@]:0:6}"; do kill -KILL "$pid"; done
@@ -55,16 +58,19 @@ wait_until "the daemon has ended" unmounted
 
 # In the foreground: the exit status tells whether anything that was acknowledged may be lost.
 start_target --export "$(export_spec disk 16M)"
-"$RDMABLK_BIN/rdmablk-fuse" --foreground --quiet --give-up never "$(uri disk)" "$image" 2>"$scratch/daemon.log" &
+"$RDMABLK_BIN/rdmablk-fuse" --foreground --quiet --reconnect-delay 0.1 --give-up never "$(uri disk)" "$image" 2>"$scratch/daemon.log" &
 daemon=$!
 test_pids+=("$daemon")
 wait_until "it is mounted" is_mounted "$image"
 dd if=/dev/zero of="$image" bs=64k count=1 conv=notrunc status=none
 kill_target
 wait_until "the loss is known" has_state reconnecting
+wait_until "the log says why it is not back" grep --quiet "not back at $target yet: .*nothing listens" "$scratch/daemon.log"
 kill -TERM "$daemon"
 status=0
 wait "$daemon" || status=$?
+expect_equal "lines that say so, whatever the number of attempts" 1 \
+  "$(grep --count "not back at .*nothing listens" "$scratch/daemon.log")"
 if [[ $backing == memory ]]; then
   expect_equal "exit status: nothing is ever flushed" 0 "$status"
 else

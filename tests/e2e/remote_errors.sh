@@ -22,7 +22,7 @@ expect_fail $usage "colour" "${tgt[@]}" --export disk=memory:1M,colour=red
 expect_fail $failed "hugepages|huge pages of 1 GiB" "${tgt[@]}" --export disk=memory:1G,huge=1G
 
 # Where to listen.
-expect_fail $usage "host is missing" "$RDMABLK_BIN/rdmablk-target" --insecure --listen "" --export disk=memory:1M
+expect_fail $usage "--listen: its value is empty" "$RDMABLK_BIN/rdmablk-target" --insecure --listen "" --export disk=memory:1M
 expect_fail $usage "--auth FILE is missing.*--insecure" "$RDMABLK_BIN/rdmablk-target" --export disk=memory:1M
 expect_fail $failed "nosuch0.*there (is|are)" "${tgt[@]}" --export disk=memory:1M --device nosuch0
 expect_fail $failed "192.0.2.1" "$RDMABLK_BIN/rdmablk-target" --insecure --listen 192.0.2.1 --export disk=memory:1M
@@ -30,6 +30,14 @@ start_target --export disk=memory:1M --export spare=memory:1M,readonly
 expect_fail $failed "${target#*:}.*in use" "$RDMABLK_BIN/rdmablk-target" --log-level error --insecure --listen "$target" \
   --export "disk=file:$scratch/new.img,size=1M"
 [[ ! -e $scratch/new.img ]] || fail "a target that could not start left the file that it had made"
+
+# Who has given up while the target was stopped is no fault of the target.
+kill -STOP "$target_pid"
+for _ in 1 2 3; do expect_fail $failed "in time|longer than" "$rdmablk" list "$target" --timeout 0.5; done
+kill -CONT "$target_pid"
+expect_match "afterwards" "disk" "$("$rdmablk" list "$target")"
+expect_equal "errors of the target" "" "$(grep ' error: ' "$target_log" || true)"
+expect_match "what it says of them" "gave up, or went away, before its request to connect was answered|ended: " "$(cat "$target_log")"
 
 # What to attach.
 for command in info "bench --time 1 --rw read" mount; do
@@ -50,6 +58,13 @@ expect_fail $failed "no.such.host.invalid" "$rdmablk" list no.such.host.invalid
 SECONDS=0
 expect_fail $failed "192.0.2.1" "$rdmablk" list 192.0.2.1
 ((SECONDS <= 6)) || fail "it took $SECONDS s to find that nobody answers"
+
+# What the help lists is what there is.
+for option in $("$RDMABLK_BIN/rdmablk-fuse" --null 1M "$image" -o nosuch 2>&1 | grep --only-matching '[a-z_]*='); do
+  for program in "$rdmablk mount" "$RDMABLK_BIN/rdmablk-fuse"; do
+    $program --help | grep --quiet --fixed-strings "$option" || fail "$program --help lacks $option"
+  done
+done
 
 # Where to mount.
 expect_fail $failed "missing" "$rdmablk" mount "$(uri disk)" "$scratch/missing"

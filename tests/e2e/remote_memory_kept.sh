@@ -60,6 +60,10 @@ printf '%s\n' --export disk=memory:4M --discard other >"$scratch/arguments"
 restart_target TERM
 expect_kept disk "$disk"
 expect_equal "what is kept" 2 "$(sed -n 's/^ready .* stored //p' "$keeper_log" | tail -n 1)"
+restart_target TERM
+expect_kept disk "$disk"
+grep --quiet -- "--discard other: no memory was kept .* nothing is let go of" "$target_log" ||
+  fail "nothing is said of a --discard without effect"
 printf '%s\n' --export disk=memory:8M >"$scratch/arguments"
 kill -USR2 "$keeper_pid"
 wait "$keeper_pid" && fail "a target dropped memory of another size"
@@ -107,6 +111,14 @@ refused() {
 refused "goes on serving.*'disk' would be lost: it has 4 MiB.*8 MiB.*--discard disk" --export disk=memory:8M
 refused "goes on serving.*'loaded' would be lost: there is no such export" --export disk=memory:4M
 refused "another file" --export disk=memory:4M --export "loaded=file:$scratch/file.img,resident"
+
+# One that is stopped is not waited for without end, and stays as it is.
+kill -STOP "$first"
+expect_fail 1 "cannot succeed process $first: it has not answered within 10 s; is it stopped" \
+  "$RDMABLK_BIN/rdmablk-target" --log-level error --insecure --listen "$address:0" --state-dir "$scratch/state" \
+  --succeed "$first" "${exports[@]}"
+kill -CONT "$first"
+expect_all_kept
 
 start_successor "${exports[@]}"
 expect_all_kept

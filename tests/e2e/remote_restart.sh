@@ -121,6 +121,23 @@ umount "$scratch/small"
 expect_fail 1 "cannot save export 'saved' to $scratch/nowhere/m.img.*No such file" "${target_command[@]}" \
   --state-dir "$scratch/state" --export "saved=memory:1M,save=$scratch/nowhere/m.img"
 
+# Nor is one file for two.
+start_target --export "saved=memory:1M,save=$scratch/one.img"
+expect_fail 1 "cannot save export 'other' to $scratch/one.img: another target or export saves to it" \
+  "${target_command[@]}" --state-dir "$scratch/state2" --export "other=memory:1M,save=$scratch/one.img"
+expect_fail 2 "exports 'a' and 'b' are of one file, '$scratch/two.img'.*save= a file of its own" "${target_command[@]}" \
+  --state-dir "$scratch/state2" --export "a=memory:1M,save=$scratch/two.img" --export "b=memory:1M,save=$scratch/two.img"
+
+# What a target that was killed in a save leaves locks nobody out, is not loaded, and goes away.
+kill_target
+echo "half of a save" >"$scratch/one.img.rdmablk-new"
+start_target --export "saved=memory:1M,save=$scratch/one.img"
+[[ ! -s $scratch/one.img.rdmablk-new ]] || fail "half of a save was not thrown away"
+fill saved
+stop_target
+cmp "$scratch/saved.data" "$scratch/one.img" || fail "what was saved is not what was there"
+[[ ! -e $scratch/one.img.rdmablk-new ]] || fail "the file that a save begins in was left"
+
 # A link is followed, not replaced.
 ln -s "$scratch/linked.img" "$scratch/link.img"
 start_target --export "linked=memory:1M,save=$scratch/link.img"

@@ -55,6 +55,7 @@ expect_content b
 unmount_export "$second"
 
 # The first one is frozen, with writes in flight: it keeps the lease until it is taken over.
+lost_reason() { "$rdmablk" timeouts "$first" --json | jq --raw-output .last_loss; }
 mount_export disk "$first"
 run_in_background scribble "$first"
 writer=$!
@@ -69,6 +70,8 @@ wait "$writer" && fail "the old writer noticed nothing"
 expect_content c
 expect_error 'Input/output error' dd if=/dev/zero of="$first" bs=4K count=1 oflag=direct conv=notrunc status=none
 expect_content c
+expect_match "who has it now, and what to do" "given to another initiator since: it is held for writing by .*mount it anew.*--take-over" \
+  "$(lost_reason)"
 "$rdmablk" unmount "$first" || true
 wait_for_exit "$pid" 45 || fail "the daemon of the old writer does not end"
 

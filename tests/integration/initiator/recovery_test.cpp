@@ -247,8 +247,11 @@ TEST_F(RecoveryTest, FailsRequestsFastAndComesBackAllTheSame) {
   EXPECT_EQ(driver().wait().error, EIO);  // it was waiting already
   EXPECT_EQ(driver().run(Operation::read, 0, kPage), EIO);
   EXPECT_EQ(session_->state().phase, SessionState::Phase::failing);
+  while (session_->state().last_error.empty()) std::this_thread::yield();
+  EXPECT_NE(session_->state().last_error.find("cannot connect to"), std::string::npos);
   target_.change([](Script& script) { script.refuses_connections = false; });
   await(SessionState::Phase::connected);
+  EXPECT_EQ(session_->state().last_error, "");
   EXPECT_EQ(check(driver(), 1), 0);
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 namespace rdmablk::cli {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -88,6 +90,45 @@ TEST(CommandLine, RefusesBadValuesBeforeAnythingElse) {
   EXPECT_THAT(complaint({"timeouts", "/mnt", "--give-up", "soon"}), HasSubstr("not 'soon'"));
 }
 
+TEST(CommandLine, RefusesNumbersThatAreNone) {
+  for (const std::string value : {"-1", "nan", "1e9", "5s", "99999999999999999999", "0x10", " 5"}) {
+    for (const char* option :
+         {"--bs", "--depth", "--queues", "--time", "--rwmixread", "--offset", "--size"}) {
+      EXPECT_THAT(complaint({"bench", "rdmablk://host/disk", option, value}),
+                  AllOf(HasSubstr(std::string(option) + " takes "),
+                        HasSubstr("not '" + value + "'"), Not(HasSubstr("\n"))));
+    }
+    EXPECT_THAT(complaint({"list", "host", "--timeout", value}), HasSubstr("not '" + value + "'"));
+  }
+}
+
+/// The options of a command that take a value, as its help has them.
+std::vector<std::string> options_with_value(const std::string& command) {
+  const std::string help = output({command, "--help"});
+  const std::regex option(R"(\n +(?:-\w,)?(--[a-z-]+) [A-Z](?![a-z]))");
+  std::vector<std::string> names;
+  for (std::sregex_iterator found(help.begin(), help.end(), option), end; found != end; ++found) {
+    names.push_back((*found)[1]);
+  }
+  return names;
+}
+
+TEST(CommandLine, RefusesEmptyValues) {
+  std::size_t count = 0;
+  for (const char* command :
+       {"devices", "list", "info", "bench", "unmount", "timeouts", "keygen"}) {
+    for (const std::string& option : options_with_value(command)) {
+      ++count;
+      const std::string expected = option + ": its value is empty";
+      EXPECT_THAT(complaint({command, "rdmablk://host/disk", option, ""}), HasSubstr(expected));
+      EXPECT_EQ(complaint({command, option + "=", "rdmablk://host/disk"}), expected);
+    }
+  }
+  EXPECT_GE(count, 20U);
+  EXPECT_THAT(complaint({"keygen", ""}), HasSubstr("CLIENT: its value is empty"));
+  EXPECT_THAT(complaint({"list", ""}), HasSubstr("TARGET: its value is empty"));
+}
+
 TEST(CommandLine, AsksForOneCapabilityAtATime) {
   EXPECT_THAT(complaint({"info", "--can", "read", "--can", "write", "rdmablk://host/disk"}),
               HasSubstr("--can is given 2 times"));
@@ -100,7 +141,8 @@ TEST(CommandLine, TakesTheLastOfAnOptionGivenTwice) {
 
 TEST(CommandLine, HelpsEverywhereWithExamples) {
   EXPECT_THAT(output({"--help"}), HasSubstr("Examples:"));
-  for (const char* command : {"devices", "list", "info", "bench", "mount", "unmount", "timeouts"}) {
+  for (const char* command :
+       {"devices", "list", "info", "bench", "mount", "unmount", "timeouts", "keygen"}) {
     const std::string text = output({command, "--help"});
     EXPECT_THAT(text, HasSubstr(std::string("rdmablk ") + command)) << command;
     EXPECT_THAT(text, HasSubstr("Examples:")) << command;

@@ -42,14 +42,24 @@ TEST(TimeoutsText, TellsWhatAPhaseMeans) {
   EXPECT_THAT(timeouts_text(kMount, status(Phase::lost)), HasSubstr("for good"));
 }
 
+TEST(TimeoutsText, TellsWhyItIsNotBack) {
+  Status away = status(Phase::reconnecting);
+  std::strcpy(away.last_error, "nothing listens");
+  EXPECT_THAT(timeouts_text(kMount, away), HasSubstr("last error       nothing listens\n"));
+  EXPECT_THAT(timeouts_text(kMount, status(Phase::connected)), Not(HasSubstr("last error")));
+}
+
 TEST(TimeoutsJson, HasEverything) {
   Status lost = status(Phase::reconnecting);
   std::strcpy(lost.reason, "no answer");
+  std::strcpy(lost.last_error, "nothing listens");
   EXPECT_EQ(timeouts_json(kMount, lost), Json::parse(R"({
       "version": 1, "mount_point": "/mnt/disk", "source": "rdmablk://storage1/disk",
       "state": "reconnecting", "state_time_ms": 12345, "reconnects": 2, "last_loss": "no answer",
+      "last_error": "nothing listens",
       "reconnect_delay_ms": 500, "fail_fast_ms": null, "give_up_ms": 600000})"));
   EXPECT_EQ(timeouts_json(kMount, status(Phase::connected))["last_loss"], Json());
+  EXPECT_EQ(timeouts_json(kMount, status(Phase::connected))["last_error"], Json());
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST_F(MountControl, TellsHowItGoes) {
   source_->set_phase(HeldSource::Phase::failing);
   Status status{};
   ASSERT_EQ(::ioctl(file_.get(), kGetStatus, &status), 0);
-  EXPECT_EQ(status.version, mount_control::kVersion);
+  EXPECT_EQ(status.version, Status::kVersion);
   EXPECT_EQ(status.phase, mount_control::Phase::failing);
   EXPECT_EQ(status.reconnects, 3U);
   EXPECT_STREQ(status.reason, "the test says so");

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "common/error.h"
@@ -10,7 +11,9 @@
 namespace rdmablk::fuse {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 std::optional<Options> parsed(std::vector<const char*> words) {
   words.insert(words.begin(), "rdmablk-fuse");
@@ -114,6 +117,35 @@ TEST(Options, HelpIsNoError) {
   testing::internal::CaptureStdout();
   EXPECT_FALSE(parsed({"--help"}));
   EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("rdmablk://HOST[:PORT]/EXPORT"));
+}
+
+TEST(Options, RefusesEmptyValues) {
+  for (const char* option : {"--null", "--workers", "--queue-depth", "--spin", "--reconnect-delay",
+                             "--fail-fast", "--give-up", "--log-level"}) {
+    EXPECT_THAT(refusal({"rdmablk://host/disk", "/mnt/x", option, ""}),
+                HasSubstr(std::string(option) + ": its value is empty"));
+    EXPECT_EQ(refusal({"rdmablk://host/disk", "/mnt/x", (std::string(option) + "=").c_str()}),
+              std::string(option) + ": its value is empty");
+  }
+  for (const char* option : {"uid", "gid", "mode", "fsname", "workers", "queue_depth", "spin",
+                             "reconnect_delay", "fail_fast", "give_up", "keyfile", "client"}) {
+    const std::string word = std::string(option) + "=";
+    EXPECT_THAT(refusal({"rdmablk://host/disk", "/mnt/x", "-o", word.c_str()}),
+                HasSubstr("option " + std::string(option)));
+  }
+  EXPECT_TRUE(parsed({"--null", "1M", "/mnt/x", "-o", ""})) << "a list may be empty";
+}
+
+TEST(Options, RefusesNumbersThatAreNone) {
+  for (const char* option : {"uid", "gid", "mode", "workers", "queue_depth", "spin",
+                             "reconnect_delay", "fail_fast", "give_up"}) {
+    for (const char* value : {"-1", "nan", "1e9", "5s", "99999999999999999999", "0x10", " 5"}) {
+      const std::string word = std::string(option) + "=" + value;
+      const std::string text = refusal({"--null", "1M", "/mnt/x", "-o", word.c_str()});
+      EXPECT_THAT(text, AllOf(HasSubstr(option), HasSubstr(value), HasSubstr("takes"),
+                              Not(HasSubstr("\n"))));
+    }
+  }
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 #include "target/options.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <regex>
 
 #include "error_of.h"
 
@@ -102,16 +105,49 @@ TEST(OptionsTest, RefusesWhatItDoesNotKnow) {
               HasSubstr("b=memory:1M"));
 }
 
-TEST(OptionsTest, RefusesTimesThatAreNone) {
-  for (const char* const option : {"--handshake-timeout", "--keepalive"}) {
-    for (const char* const time : {"nan", "inf", "-1", "1e300", "3601", "0.001", "", "1s"}) {
-      EXPECT_THAT(error_of([&] {
-                    parse({"--export", "a=memory:1M", "--insecure", option, time});
-                  }),
-                  HasSubstr(option))
-          << time;
+/// The complaint about one option.
+std::string complaint(const std::string& option, const std::string& value) {
+  return error_of([&] {
+    parse({"--export", "a=memory:1M", "--insecure", option.c_str(), value.c_str()});
+  });
+}
+
+TEST(OptionsTest, RefusesNumbersThatAreNone) {
+  for (const char* option :
+       {"--handshake-timeout", "--keepalive", "--max-sessions", "--max-client-sessions",
+        "--max-session-queues", "--max-handshakes", "--admin-rate", "--io-threads", "--slots",
+        "--succeed", "--slot-size", "--slot-memory", "--client-slot-memory"}) {
+    for (const char* value :
+         {"-1", "nan", "inf", "1e9", "5s", "99999999999999999999", "0x10", "010.", " 5", "+5"}) {
+      EXPECT_THAT(complaint(option, value),
+                  AllOf(HasSubstr(option), HasSubstr("takes"),
+                        HasSubstr(fmt::format("'{}'", value)), Not(HasSubstr("\n"))));
     }
   }
+  EXPECT_THAT(complaint("--slots", "1025"), HasSubstr("from 1 to 1024"));
+  EXPECT_THAT(complaint("--keepalive", "0.05"), HasSubstr("0, or seconds"));
+  EXPECT_EQ(parse({"--export", "a=memory:1M", "--insecure", "--slots", "010"})->limits.slots, 10U)
+      << "not octal";
+}
+
+TEST(OptionsTest, RefusesEmptyValues) {
+  ::testing::internal::CaptureStdout();
+  parse({"--help"});
+  const std::string help = ::testing::internal::GetCapturedStdout();
+  const std::regex option(R"(\n +(--[a-z-]+) [A-Z](?![a-z]))");
+  std::size_t count = 0;
+  for (std::sregex_iterator found(help.begin(), help.end(), option), end; found != end; ++found) {
+    ++count;
+    const std::string name = (*found)[1];
+    EXPECT_THAT(complaint(name, ""), HasSubstr(name + ": its value is empty"));
+    EXPECT_THAT(complaint(name + "=", "x"), HasSubstr(name + ": its value is empty"));
+  }
+  EXPECT_GE(count, 18U);
+}
+
+TEST(OptionsTest, DiscardsOnlyWhatCanBeAnExport) {
+  EXPECT_THAT(complaint("--discard", "a/b"), HasSubstr("'a/b'"));
+  EXPECT_EQ(complaint("--discard", "gone"), "");
 }
 
 TEST(OptionsTest, AnswersAQuestionItself) {

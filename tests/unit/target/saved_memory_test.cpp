@@ -27,6 +27,10 @@ class SavedMemoryTest : public ::testing::Test {
     std::transform(text.begin(), text.end(), memory_.begin() + static_cast<std::ptrdiff_t>(offset),
                    [](char c) { return static_cast<std::byte>(c); });
   }
+  bool save() {
+    SavePlace place(spec_);
+    return save_memory(spec_, memory_, place);
+  }
   std::vector<std::byte> loaded() const {
     std::vector<std::byte> memory(kSize);
     load_saved_memory(spec_, memory);
@@ -44,14 +48,14 @@ TEST_F(SavedMemoryTest, IsLoadedAsItWas) {
   put(64 * 1024 - 1, "across blocks");
   put(4 * kMiB - 3, "across pieces");
   put(kSize - 4, "last");
-  ASSERT_TRUE(save_memory(spec_, memory_));
+  ASSERT_TRUE(save());
   EXPECT_EQ(std::filesystem::file_size(path_), kSize);
   EXPECT_EQ(loaded(), memory_);
 }
 
 TEST_F(SavedMemoryTest, LeavesHolesWhereItIsZero) {
   put(5 * kMiB, "x");
-  ASSERT_TRUE(save_memory(spec_, memory_));
+  ASSERT_TRUE(save());
   struct stat status {};
   ASSERT_EQ(::stat(path_.c_str(), &status), 0);
   EXPECT_LE(status.st_blocks * 512, 256 * 1024);
@@ -59,15 +63,15 @@ TEST_F(SavedMemoryTest, LeavesHolesWhereItIsZero) {
 }
 
 TEST_F(SavedMemoryTest, IsLoadedWhenItIsZero) {
-  ASSERT_TRUE(save_memory(spec_, memory_));
+  ASSERT_TRUE(save());
   EXPECT_EQ(loaded(), memory_);
 }
 
 TEST_F(SavedMemoryTest, TakesThePlaceOfTheOneBefore) {
   put(100, "old");
-  ASSERT_TRUE(save_memory(spec_, memory_));
+  ASSERT_TRUE(save());
   put(100, "\0\0\0new");
-  ASSERT_TRUE(save_memory(spec_, memory_));
+  ASSERT_TRUE(save());
   EXPECT_EQ(loaded(), memory_);
   std::filesystem::remove(path_);
   EXPECT_TRUE(scratch_.is_empty());
@@ -75,12 +79,12 @@ TEST_F(SavedMemoryTest, TakesThePlaceOfTheOneBefore) {
 
 TEST_F(SavedMemoryTest, LeavesTheOneBeforeAloneWhenItFails) {
   put(100, "old");
-  ASSERT_TRUE(save_memory(spec_, memory_));
+  ASSERT_TRUE(save());
   const auto old = memory_;
   put(kSize - 10, "new");
   {
     const FileSizeLimit limit(kMiB);
-    EXPECT_FALSE(save_memory(spec_, memory_));
+    EXPECT_FALSE(save());
   }
   EXPECT_EQ(loaded(), old);
   std::filesystem::remove(path_);
@@ -91,17 +95,12 @@ TEST_F(SavedMemoryTest, WritesToNothingThatOthersHavePutInItsWay) {
   const std::string others = scratch_.make("others", 5);
   std::filesystem::create_hard_link(others, path_ + ".rdmablk-new");
   put(100, "secret");
-  ASSERT_TRUE(save_memory(spec_, memory_));
+  ASSERT_TRUE(save());
   EXPECT_EQ(std::filesystem::file_size(others), 5U);
   EXPECT_EQ(loaded(), memory_);
   struct stat status {};
   ASSERT_EQ(::stat(path_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & ALLPERMS, S_IRUSR | S_IWUSR);
-}
-
-TEST_F(SavedMemoryTest, FailsWithoutItsDirectory) {
-  spec_.save = scratch_.path("missing/saved.img");
-  EXPECT_FALSE(save_memory(spec_, memory_));
 }
 
 TEST_F(SavedMemoryTest, RefusesAFileOfAnotherSize) {

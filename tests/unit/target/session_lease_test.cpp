@@ -169,11 +169,15 @@ TEST_F(SessionLeaseTest, TakingOverFencesTheHolder) {
   EXPECT_EQ(step.fences, old.attachment);
   ASSERT_TRUE(step.waits);
   EXPECT_TRUE(step.waits->takes_over);
-  EXPECT_TRUE(first_->end_attachment(*step.fences));
+  EXPECT_TRUE(first_->end_attachment(*step.fences, "bob (10.0.0.3:1)"));
+  EXPECT_THAT(first_->absence(*step.fences).text,
+              AllOf(HasSubstr("--take-over"), HasSubstr("by bob (10.0.0.3:1)")));
   EXPECT_EQ(granted(second_->retry_attach(step.waits->ticket)).lease, old.lease + 1);
   // Whoever had it before is told that it was given away, however the generation looks.
   const Step back = first_.attach(again(old));
-  EXPECT_THAT(refusal(back, Status::fenced), HasSubstr("held for writing by 10.0.0.2:4711"));
+  EXPECT_THAT(refusal(back, Status::fenced),
+              AllOf(HasSubstr("it is held for writing by 10.0.0.2:4711"),
+                    HasSubstr("mount it anew to write again, with --take-over")));
 }
 
 TEST_F(SessionLeaseTest, TakingOverWhatNobodyHoldsIsAttaching) {

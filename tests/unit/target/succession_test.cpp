@@ -1,6 +1,7 @@
 #include "target/succession.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -195,6 +196,31 @@ TEST(SuccessionTest, FindsNobodyWhereNoTargetIs) {
   InheritedMemory inherited;
   EXPECT_THAT(error_of<Error>([&] { Predecessor(1, request("disk=memory:1M"), inherited); }),
               HasSubstr("cannot succeed process 1: "));
+}
+
+/// One that is stopped is connected to all the same: by its kernel.
+TEST(SuccessionTest, LeavesOneAloneThatDoesNotAnswer) {
+  asio::io_context stopped;
+  class NobodyAsks final : public SuccessionHandler {
+   public:
+    std::optional<std::string> refuse_successor(const SuccessionRequest& /*request*/) override {
+      return std::nullopt;
+    }
+    void on_successor(Successor /*successor*/) override { is_asked = true; }
+    bool is_asked = false;
+  } handler;
+  const SuccessionListener listener(stopped, handler);
+  InheritedMemory inherited;
+  const std::chrono::milliseconds patience{50};
+  for (const std::size_t exports : {1, 4000}) {  // the latter do not fit a socket
+    std::vector<std::string> specs;
+    for (std::size_t i = 0; i < exports; ++i) specs.push_back(fmt::format("e{}=memory:1M", i));
+    const SuccessionRequest asked{parse_export_specs(specs), {}};
+    EXPECT_THAT(error_of<Error>([&] { Predecessor(::getpid(), asked, inherited, patience); }),
+                HasSubstr("has not answered within 0.05 s; is it stopped"));
+  }
+  stopped.run_for(patience);  // it goes on
+  EXPECT_FALSE(handler.is_asked);
 }
 
 TEST(SuccessionRequestTest, IsReadAsItWasWritten) {

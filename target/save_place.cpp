@@ -1,0 +1,92 @@
+#include "target/save_place.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "common/error.h"
+
+namespace rdmablk::target {
+namespace {
+
+constexpr std::string_view kTemporary = ".rdmablk-new";
+
+[[noreturn]] void fail(const ExportSpec& spec, const std::string& why) {
+  throw Error(fmt::format("cannot save export '{}' to {}: {}", spec.name, spec.save, why));
+}
+
+}  // namespace
+
+SavePlace::SavePlace(const ExportSpec& spec, std::chrono::milliseconds lock_wait)
+    : spec_(spec), temporary_(spec.save + std::string(kTemporary)) {
+  const Patience patience(lock_wait);
+  do {
+    remove_left_over(patience);
+    fd_.reset(open(O_CREAT | O_EXCL));
+    // Whoever made it first may have done so just now.
+    if (!fd_ && errno == EEXIST) continue;
+    if (!fd_) fail(spec, fmt::format("cannot make {}: {}", temporary_, errno_text(errno)));
+    lock(fd_.get(), patience);
+  } while (!fd_ || !is_named(fd_.get()));
+}
+
+SavePlace::~SavePlace() {
+  if (fd_ && is_named(fd_.get())) ::unlink(temporary_.c_str());
+}
+
+int SavePlace::open(int flags) const {
+  return ::open(temporary_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | flags,
+                S_IRUSR | S_IWUSR);
+}
+
+/// What lies there is never written to: others may have it open, or it is another name of a file.
+void SavePlace::remove_left_over(const Patience& patience) const {
+  const UniqueFd fd(open(0));
+  if (!fd && errno == ENOENT) return;
+  if (!fd) fail(spec_, fmt::format("cannot open {}: {}", temporary_, errno_text(errno)));
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    fail(spec_, fmt::format("{} is in the way, and no regular file", temporary_));
+  }
+  lock(fd.get(), patience);
+  if (is_named(fd.get())) ::unlink(temporary_.c_str());
+}
+
+void SavePlace::lock(int fd, const Patience& patience) const {
+  switch (lock_file(fd, false, patience)) {
+    case LockOutcome::locked:
+      return;
+    case LockOutcome::held:
+      fail(spec_, fmt::format("another target or export saves to it (lslocks shows who has {}); "
+                              "give each a file of its own",
+                              temporary_));
+    case LockOutcome::unsupported:
+      fail(spec_, "its file system takes no locks, so that nothing keeps other targets away");
+  }
+}
+
+/// Whether a file is the one of that name.
+bool SavePlace::is_named(int fd) const {
+  struct stat ours {};
+  struct stat named {};
+  return ::fstat(fd, &ours) == 0 && ::lstat(temporary_.c_str(), &named) == 0 &&
+         ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+}
+
+void SavePlace::take_place() {
+  if (::fsync(fd_.get()) != 0) throw SystemError("flush", errno);
+  if (::rename(temporary_.c_str(), spec_.save.c_str()) != 0) throw SystemError("rename", errno);
+  fd_.reset();
+  const auto parent = std::filesystem::path(spec_.save).parent_path();
+  const UniqueFd directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory || ::fsync(directory.get()) != 0) {
+    throw SystemError("flush the directory of", errno);
+  }
+}
+
+}  // namespace rdmablk::target

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "common/unique_fd.h"
+#include "target/export_spec.h"
+#include "target/file_lock.h"
+
+namespace rdmablk::target {
+
+/// How long a lock that somebody holds is waited for: that of a target that is just ending.
+inline constexpr std::chrono::seconds kSaveLockWait{2};
+
+/// The file PATH.rdmablk-new, in which a save to PATH begins. It is there, locked, for as long as a
+/// target may save: that shows at the start whether one can be made, and keeps a second target from
+/// saving to the same PATH. The kernel lifts the lock of one that was killed; what such a one has
+/// left is neither read nor written to, but replaced. It goes away with the object.
+class SavePlace {
+ public:
+  /// @param spec with `save`. @param lock_wait how long to retry when another has locked it; blocks
+  /// that long. Throws Error.
+  explicit SavePlace(const ExportSpec& spec, std::chrono::milliseconds lock_wait = kSaveLockWait);
+  ~SavePlace();
+  SavePlace(const SavePlace&) = delete;
+  SavePlace& operator=(const SavePlace&) = delete;
+
+  int fd() const noexcept { return fd_.get(); }
+
+  /// Makes it PATH, on stable storage. Of no use after that. Throws SystemError.
+  void take_place();
+
+ private:
+  int open(int flags) const;
+  void remove_left_over(const Patience& patience) const;
+  void lock(int fd, const Patience& patience) const;
+  bool is_named(int fd) const;
+
+  const ExportSpec& spec_;
+  std::string temporary_;
+  UniqueFd fd_;
+};
+
+}  // namespace rdmablk::target
