@@ -80,8 +80,8 @@ void LimitOptions::describe(CLI::App& app) {
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
   app.add_option("--max-handshakes", max_handshakes_,
-                 "Peers that have connected and not said who they are; when there are as many, a "
-                 "silent one gives way to the next")
+                 "Peers that have connected and not said who they are, or were refused; when there "
+                 "are as many, the oldest one of the host with the most gives way to the next")
       ->type_name("N")
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();

@@ -81,8 +81,8 @@ class Server final : private cm::RequestHandler, private SessionOwner, private S
   void wait_for_signal();
   void wait_for_count_signal();
   Counts count() const;
-  std::optional<protocol::QueueRefusal> make_room();
-  std::optional<std::string> exceeds_client_limit(const Session& session) const;
+  std::optional<protocol::QueueRefusal> make_room(const std::string& host);
+  std::optional<std::string> exceeds_limits(const Session& session) const;
   void shut_down();
   void begin();
   void reload();

@@ -75,7 +75,6 @@ class Session final : private cm::EventHandler,
 
   std::chrono::steady_clock::time_point since() const noexcept { return since_; }
   bool is_over() const noexcept { return over_; }
-  bool is_stranger() const noexcept { return !over_ && protocol_.is_stranger(); }
   bool is_known() const noexcept { return !over_ && protocol_.is_known(); }
 
  private:

@@ -63,7 +63,7 @@ class SessionAuthenticationTest : public ::testing::Test {
     const Step step = request(MessageType::hello, hello);
     EXPECT_FALSE(step.joins) << "before it has said who it is";
     EXPECT_FALSE(step.greeted);
-    EXPECT_TRUE(protocol_.is_stranger());
+    EXPECT_FALSE(protocol_.is_known());
     auto reply = std::get<protocol::HelloReply>(step.send.value().payload);
     answered_ = encode(reply);
     return reply;
@@ -145,7 +145,7 @@ TEST_F(SessionAuthenticationTest, LetsInWhoProvesIt) {
   EXPECT_TRUE(step.joins);
   EXPECT_FALSE(step.send) << "before the session that it resumes is gone";
   EXPECT_EQ(protocol_.peer().client, "alice");
-  EXPECT_FALSE(protocol_.is_stranger());
+  EXPECT_TRUE(protocol_.is_known());
   const Step joined = protocol_.join();
   EXPECT_TRUE(joined.greeted);
   ASSERT_TRUE(joined.send);
