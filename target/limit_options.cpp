@@ -79,6 +79,12 @@ void LimitOptions::describe(CLI::App& app) {
       ->type_name("N")
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
+  app.add_option("--max-client-queues", max_client_queues_,
+                 "I/O queues of all sessions of one client, or of one address where nobody is "
+                 "authenticated")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   app.add_option("--max-handshakes", max_handshakes_,
                  "Peers that have connected and not said who they are, or were refused; when there "
                  "are as many, the oldest one of the host with the most gives way to the next")
@@ -104,6 +110,7 @@ void LimitOptions::apply(Options& options) const {
   limits.sessions = max_sessions_;
   limits.client_sessions = max_client_sessions_;
   limits.session_queues = max_session_queues_;
+  limits.client_queues = max_client_queues_;
   limits.handshakes = max_handshakes_;
   limits.admin_rate = admin_rate_;
   if (!client_slot_memory_) return;

@@ -19,6 +19,8 @@ struct Limits {
   /// I/O queues of a session that are connected: each takes a queue pair of the device.
   std::size_t session_queues = 512;
 
+  std::size_t client_queues = 1024;  ///< the same, of all sessions of one client, or address
+
   unsigned admin_rate = 1000;  ///< messages a second of a session; 0: any number
 
   std::uint16_t queues = kMaxQueues;              ///< of an attachment

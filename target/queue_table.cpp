@@ -37,7 +37,14 @@ std::optional<QueueRefusal> QueueTable::connect(std::unique_ptr<cm::Connection>&
       return QueueRefusal{Status::limit,
                           fmt::format("the session has {} I/O queues", places_.size())};
     }
-    found = places_.try_emplace(key, environment_.io).first;
+    auto share = environment_.queues.of(protocol_.peer().account()).take(1);
+    if (!share) {
+      return QueueRefusal{Status::limit,
+                          fmt::format("this client has {} I/O queues, which are all that one may "
+                                      "have (--max-client-queues)",
+                                      environment_.limits.client_queues)};
+    }
+    found = places_.try_emplace(key, environment_.io, std::move(share)).first;
     try {
       open(found->second, connection, attachment, request.queue);
     } catch (...) {

@@ -62,8 +62,9 @@ class QueueTable final : private IoQueueOwner {
   };
 
   struct Place {
-    explicit Place(asio::io_context& io) : deadline(io) {}
+    Place(asio::io_context& io, SlotBudget::Share taken) : share(std::move(taken)), deadline(io) {}
 
+    SlotBudget::Share share;         ///< of the queues that the client may have
     std::unique_ptr<IoQueue> queue;  ///< null while it is being closed
     std::optional<Successor> next;   ///< then only
     asio::steady_timer deadline;     ///< to be established, or for the one before to be through

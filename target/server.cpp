@@ -44,7 +44,8 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
       limits_(options.limits),
       key_ring_(options.key_file),
       addresses_(resolve_all(options.listen)),
-      slot_budget_(options.slot_memory) {
+      slot_budget_(options.slot_memory),
+      client_queues_(options.limits.client_queues) {
   const auto devices = select_devices(manager, addresses_, options.device);
   state_ = open_state(options);
   exports_ = make_exports(options, std::move(inherited),
@@ -61,7 +62,7 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
   environment_.emplace(SessionEnvironment{io_, counters_, limits_,
                                           random_bytes<protocol::InstanceId>(), owner,
                                           io_threads_ ? &*io_threads_ : nullptr, drain_,
-                                          *client_budgets_, key_ring_.keys(), strangers_});
+                                          *client_budgets_, client_queues_, key_ring_.keys(), strangers_});
 }
 
 Server::~Server() = default;

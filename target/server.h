@@ -102,6 +102,7 @@ class Server final : private cm::RequestHandler, private SessionOwner, private S
   SlotBudget slot_budget_;
   std::unique_ptr<StateDirectory> state_;
   std::optional<ClientBudgets> client_budgets_;
+  ClientBudgets client_queues_;
   std::vector<std::unique_ptr<Export>> exports_;
   std::vector<std::unique_ptr<TargetDevice>> devices_;
   QueueDrain drain_;

@@ -45,6 +45,7 @@ struct SessionEnvironment {
   IoThreads* io_threads;  ///< null when no export has a file
   QueueDrain& drain;
   ClientBudgets& budgets;
+  ClientBudgets& queues;      ///< I/O queues that are connected, or whose last one is not through
   const ClientKeys* keys;     ///< null when nobody is asked who they are
   FailedAttempts& strangers;  ///< who came and never got in
 };
