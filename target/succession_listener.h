@@ -40,6 +40,7 @@ class SuccessionListener {
   using Socket = asio::local::stream_protocol::socket;
 
   void accept();
+  void pause(const asio::error_code& error);
   void hear(Socket socket);
   std::optional<std::string> reason_to_refuse(std::string_view text);
   void on_request(std::string_view text);
