@@ -1,7 +1,6 @@
 #include "target/attachments.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <limits>
 
@@ -151,7 +150,7 @@ Step Attachments::grant(Wanted wanted) {
   try {
     lease = take_lease(wanted, id);
   } catch (const Error& error) {
-    spdlog::error("export '{}': cannot grant a lease: {}", request.name, error.what());
+    offer->lease->report(fmt::format("cannot grant a lease: {}", error.what()));
     return refuse_attach(tag, Status::internal,
                          "the target cannot keep the number of a lease; its log says why");
   }

@@ -8,8 +8,8 @@
 
 namespace rdmablk::target {
 
-/// What the sessions of one client may use of something, slot memory or I/O queues, for each client.
-/// Control thread; shares may be given back by any.
+/// What the sessions of one client may use of something, slot memory or I/O queues, for each
+/// client. Control thread; shares may be given back by any.
 class ClientBudgets {
  public:
   /// @param limit bytes, or queues, for each.

@@ -8,7 +8,8 @@
 
 namespace rdmablk::target {
 
-/// A peer that is not in, or not in any more: it has not said who it is, or reads why it was refused.
+/// A peer that is not in, or not in any more: it has not said who it is, or reads why it was
+/// refused.
 struct Handshake {
   std::string host;
   std::chrono::steady_clock::time_point since;

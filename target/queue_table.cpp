@@ -100,6 +100,14 @@ void QueueTable::on_queue_over(IoQueue& queue, const std::string& reason) {
   close(key, place);
 }
 
+void QueueTable::on_queue_in_error(const std::string& line) {
+  log(spdlog::level::warn, line);
+}
+
+void QueueTable::log(spdlog::level::level_enum level, const std::string& line) {
+  environment_.log.note(protocol_.peer().account(), level, line);
+}
+
 void QueueTable::on_queue_violation(IoQueue& /*queue*/, const std::string& reason) {
   owner_.on_violation(reason);
 }
@@ -125,7 +133,8 @@ void QueueTable::on_closed(const Key& key) {
   try {
     open(place, next.connection, *next.attachment, key.second);
   } catch (const std::exception& error) {
-    spdlog::error("session {}: I/O queue {}: {}", session_, key.second, error.what());
+    log(spdlog::level::err,
+        fmt::format("session {}: I/O queue {}: {}", session_, key.second, error.what()));
     if (next.connection) {
       next.connection->reject(
           QueueRefusal{Status::internal, "the target failed; its log says how"}.encode());

@@ -71,6 +71,7 @@ class QueueTable final : private IoQueueOwner {
   };
 
   void on_queue_over(IoQueue& queue, const std::string& reason) override;
+  void on_queue_in_error(const std::string& line) override;
   void on_queue_violation(IoQueue& queue, const std::string& reason) override;
 
   void open(Place& place, std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
@@ -81,6 +82,7 @@ class QueueTable final : private IoQueueOwner {
   void on_closed(const Key& key);
   void start_deadline(const Key& key, Place& place);
   void on_deadline(const Key& key);
+  void log(spdlog::level::level_enum level, const std::string& line);
   void refuse(Place& place, const protocol::QueueRefusal& refusal);
 
   std::uint32_t session_;

@@ -59,10 +59,10 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
     devices_.push_back(std::make_unique<TargetDevice>(device, exports_));
   }
   SessionOwner& owner = *this;
-  environment_.emplace(SessionEnvironment{io_, counters_, limits_,
-                                          random_bytes<protocol::InstanceId>(), owner,
-                                          io_threads_ ? &*io_threads_ : nullptr, drain_,
-                                          *client_budgets_, client_queues_, key_ring_.keys(), strangers_});
+  environment_.emplace(
+      SessionEnvironment{io_, counters_, limits_, random_bytes<protocol::InstanceId>(), owner,
+                         io_threads_ ? &*io_threads_ : nullptr, drain_, *client_budgets_,
+                         client_queues_, key_ring_.keys(), client_log_, strangers_});
 }
 
 Server::~Server() = default;

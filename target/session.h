@@ -101,6 +101,7 @@ class Session final : private cm::EventHandler,
   void end_with(protocol::Status status, const std::string& reason);
   void linger(const std::string& reason);
   void finish(const std::string& reason);
+  void log(spdlog::level::level_enum level, const std::string& what);
   void log_end(const std::string& reason);
 
   std::uint32_t id_;

@@ -6,7 +6,8 @@
 
 namespace rdmablk::target {
 
-/// What may be used of something: the memory of the slots of file exports, or I/O queues. Any thread.
+/// What may be used of something: the memory of the slots of file exports, or I/O queues. Any
+/// thread.
 class SlotBudget {
  public:
   /// A part of it, given back at the end.

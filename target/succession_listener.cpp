@@ -19,7 +19,8 @@ namespace {
 /// How long a process that has connected may take to say what it wants.
 constexpr std::chrono::seconds kPatience{5};
 
-/// Until the next attempt when one failed: what it is about, such as descriptors that ran out, lasts.
+/// Until the next attempt when one failed: what it is about, such as descriptors that ran out,
+/// lasts.
 constexpr std::chrono::milliseconds kPause{200};
 
 }  // namespace

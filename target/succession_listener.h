@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "target/failed_attempts.h"
+#include "common/log_limiter.h"
 #include "target/succession.h"
 
 namespace rdmablk::target {
@@ -52,7 +52,7 @@ class SuccessionListener {
   std::optional<Socket> peer_;
   asio::streambuf request_{kMaxSuccessionLine};
   asio::steady_timer patience_;
-  FailedAttempts intruders_;
+  LogLimiter intruders_;
   pid_t peer_pid_ = -1;
 };
 
