@@ -21,6 +21,11 @@ bool equal_in_constant_time(const Bytes& a, const Bytes& b) noexcept {
 
 }  // namespace
 
+protocol::QueueRefusal refuse_unproved() {
+  return {protocol::Status::no_attachment,
+          "there is no such attachment, or the proof is not that of this queue"};
+}
+
 Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Attach& request,
                        const Limits& limits, std::shared_ptr<StoreUse> use,
                        std::shared_ptr<LeaseHold> lease, const auth::Key* session_key)
@@ -62,9 +67,7 @@ bool Attachment::proves(const protocol::QueueRequest& request) const {
 std::optional<protocol::QueueRefusal> Attachment::admit(const protocol::QueueRequest& request) {
   using protocol::QueueRefusal;
   using protocol::Status;
-  if (!proves(request)) {
-    return QueueRefusal{Status::unauthorized, "the proof is not that of this queue"};
-  }
+  if (!proves(request)) return refuse_unproved();
   if (request.queue >= reply_.queues) {
     return QueueRefusal{Status::limit, fmt::format("queue {} was not granted: there are {}",
                                                    request.queue, reply_.queues)};

@@ -15,6 +15,10 @@
 
 namespace rdmablk::target {
 
+/// The answer to whoever asks for an I/O queue of an attachment that is not there, or without its
+/// proof: alike, so that strangers cannot tell which there are.
+protocol::QueueRefusal refuse_unproved();
+
 /// One session's use of one export with one access, and which connection of each of its I/O queues
 /// is the latest.
 class Attachment {

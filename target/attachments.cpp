@@ -186,9 +186,7 @@ void Attachments::clear() noexcept {
 std::variant<const Attachment*, protocol::QueueRefusal> Attachments::admit(
     const protocol::QueueRequest& request) {
   const auto found = attachments_.find(request.attachment);
-  if (found == attachments_.end()) {
-    return protocol::QueueRefusal{Status::no_attachment, "there is no such attachment"};
-  }
+  if (found == attachments_.end()) return refuse_unproved();
   if (auto refusal = found->second.admit(request)) return std::move(*refusal);
   return &found->second;
 }

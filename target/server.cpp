@@ -341,9 +341,7 @@ std::optional<QueueRefusal> Server::make_room(const std::string& host) {
 std::optional<QueueRefusal> Server::open_queue(std::unique_ptr<cm::Connection>& connection,
                                                const QueueRequest& request) {
   const auto found = sessions_.find(session_of(request.attachment));
-  if (found == sessions_.end()) {
-    return QueueRefusal{Status::no_attachment, "there is no such attachment"};
-  }
+  if (found == sessions_.end()) return refuse_unproved();
   return found->second->connect_queue(connection, request);
 }
 

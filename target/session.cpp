@@ -279,9 +279,7 @@ void Session::count(Counts& counts) const {
 
 std::optional<protocol::QueueRefusal> Session::connect_queue(
     std::unique_ptr<cm::Connection>& connection, const protocol::QueueRequest& request) {
-  if (over_ || last_word_) {
-    return protocol::QueueRefusal{Status::no_attachment, "the session has ended"};
-  }
+  if (over_ || last_word_) return refuse_unproved();
   if (connection->device() != device_.context()) {
     return protocol::QueueRefusal{
         Status::not_supported,

@@ -312,33 +312,33 @@ TEST_F(QueueAuthenticationTest, AdmitsWhoHasTheSessionsKeyOnce) {
 TEST_F(QueueAuthenticationTest, AProofIsOfOneQueueOneEpochAndOneAttachment) {
   auto other = request_;
   ++other.queue;
-  EXPECT_EQ(admit(other), Status::unauthorized);
+  EXPECT_EQ(admit(other), Status::no_attachment);
   other = request_;
   ++other.epoch;
-  EXPECT_EQ(admit(other), Status::unauthorized);
+  EXPECT_EQ(admit(other), Status::no_attachment);
   const auto second = attach("both").attached->reply();
   other = request_;
   other.attachment = second.attachment;
-  EXPECT_EQ(admit(other), Status::unauthorized);
+  EXPECT_EQ(admit(other), Status::no_attachment);
   other.nonce = second.nonce;
-  EXPECT_EQ(admit(other), Status::unauthorized);
+  EXPECT_EQ(admit(other), Status::no_attachment);
 }
 
 TEST_F(QueueAuthenticationTest, TheTokenIsNoProof) {
   request_.proof = reply_.token;
-  EXPECT_EQ(admit(request_), Status::unauthorized);
+  EXPECT_EQ(admit(request_), Status::no_attachment);
 }
 
 TEST_F(QueueAuthenticationTest, TheClientsKeyIsNotTheSessions) {
   request_.proof = auth::queue_proof(kKeyOfBob, request_);
-  EXPECT_EQ(admit(request_), Status::unauthorized);
+  EXPECT_EQ(admit(request_), Status::no_attachment);
 }
 
 TEST_F(QueueAuthenticationTest, EveryBitCounts) {
   for (std::size_t bit = 0; bit < 256; ++bit) {
     auto other = request_;
     other.proof[bit / 8] ^= std::byte{1} << (bit % 8);
-    EXPECT_EQ(admit(other), Status::unauthorized) << bit;
+    EXPECT_EQ(admit(other), Status::no_attachment) << bit;
   }
 }
 
