@@ -286,7 +286,9 @@ void FileQueue::go_down(const std::string& why) noexcept {
   for (unsigned slot = 0; slot < pieces_.size(); ++slot) {
     Request* const request = pieces_[slot].request;
     if (request == nullptr) continue;
-    if (request->error == 0) request->error = kUndone;
+    // Of a change that failed in part, the target may still do the rest: it is to be fenced, too.
+    const bool may_be_done = changes_data(*request) && !was_refused(*request);
+    if (request->error == 0 || may_be_done) request->error = kUndone;
     end_piece(slot);
   }
   while (!pending_.empty()) {

@@ -25,10 +25,17 @@ inline bool is_refusal(ibv_wc_status status) noexcept {
   }
 }
 
+/// Whether devices refused work requests of a request so often that it is wrong.
+inline bool was_refused(const Request& request) noexcept {
+  return request.progress.refusals >= kMaxRefusals;
+}
+
 /// Notes that a device refused a work request of a request: posted anew for ever, it would bring
 /// down one connection after another. Once is no proof, as the target may just have gone away.
 inline void note_refusal(Request& request, ibv_wc_status status) noexcept {
-  if (is_refusal(status) && ++request.progress.refusals >= kMaxRefusals) request.error = EIO;
+  if (!is_refusal(status)) return;
+  ++request.progress.refusals;
+  if (was_refused(request)) request.error = EIO;
 }
 
 }  // namespace rdmablk::initiator

@@ -64,6 +64,12 @@ bool FileCommand::is_durable() const noexcept {
   return (request_.flags & protocol::IoRequest::kDurable) != 0;
 }
 
+/// A page cache that cannot be written back for want of space may report that to a durable write in
+/// place of the next fdatasync(2), with an error that could be about the write alone.
+bool FileCommand::writes_through() const noexcept {
+  return is_durable() && type_ == MessageType::write && context_.store.file().is_direct();
+}
+
 bool FileCommand::discards() const noexcept {
   return (request_.flags & protocol::IoRequest::kDiscard) != 0;
 }
@@ -93,7 +99,7 @@ void FileCommand::transfer(Stage stage, RingOperation::Kind kind, std::span<std:
   stage_ = stage;
   TransferPlan plan;
   plan.kind = kind;
-  plan.durable = stage == Stage::writing && type_ == MessageType::write && is_durable();
+  plan.durable = stage == Stage::writing && writes_through();
   plan.file = context_.store.number();
   plan.buffer = buffer;
   plan.data = memory.data();
@@ -177,7 +183,7 @@ void FileCommand::write_blocks() noexcept {
 
 void FileCommand::on_transferred(int error) noexcept {
   // A failed durable write took the kernel's report of other writes that were lost.
-  if (error == EIO && stage_ == Stage::writing && is_durable()) context_.store.flushes().fail();
+  if (error == EIO && stage_ == Stage::writing && writes_through()) context_.store.flushes().fail();
   if (error != 0) return finish(error);
   switch (stage_) {
     case Stage::reading_head:
@@ -283,7 +289,7 @@ void FileCommand::finish(int error) noexcept {
     context_.store.ranges().release(hold_);
     if (error == 0) context_.writer->acknowledge();
     context_.writer->end();
-    if (error == 0 && type_ == MessageType::zero && is_durable()) return flush();
+    if (error == 0 && is_durable() && !writes_through()) return flush();
   }
   done(error);
 }

@@ -144,6 +144,7 @@ class FileCommand {
 
   bool writes() const noexcept;
   bool is_durable() const noexcept;
+  bool writes_through() const noexcept;
   bool discards() const noexcept;
   std::uint64_t down(std::uint64_t offset) const noexcept;
   std::uint64_t up(std::uint64_t offset) const noexcept;

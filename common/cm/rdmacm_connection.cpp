@@ -11,17 +11,22 @@
 namespace rdmablk::cm {
 namespace {
 
-/// How long the kernel may take for each step of resolving, in milliseconds. The caller's own timer
-/// is shorter.
-constexpr int kResolveTimeoutMs = 5000;
+/// How long the kernel may take to find a route, in milliseconds. The caller's own timer is
+/// shorter.
+constexpr int kRouteTimeoutMs = 5000;
+
+/// The same for the neighbour's address. The kernel misses an answer that comes while it prepares
+/// to wait for it (rdma_resolve_ip(), Linux 6.12), and has it when it is asked again.
+constexpr int kAddressTimeoutMs = 500;
+constexpr unsigned kAddressAttempts = 10;
 
 /// How long to wait for an acknowledgement, as 4.096 us * 2^n: 0.27 s. A peer that vanished without
 /// a word is noticed after kRetries of them, of which a device may make each up to four times as
 /// long.
 constexpr std::uint8_t kAckTimeout = 16;
 
-/// Retries after a lost packet, the most there are (3 bits).
-constexpr std::uint8_t kRetries = 7;
+/// Retries after a lost packet. There could be 7 (3 bits), which soft-RoCE takes for without end.
+constexpr std::uint8_t kRetries = 6;
 
 /// Retries when the peer had posted no receive. Ours always have; 7 would mean for ever.
 constexpr std::uint8_t kReceiverNotReadyRetries = 6;
@@ -31,6 +36,10 @@ constexpr std::uint8_t kReceiverNotReadyRetries = 6;
 constexpr int kRejectStale = 10;
 constexpr int kRejectNoListener = 8;
 constexpr int kRejectConsumer = 28;
+
+int error_of(const RdmacmEvent& event) {
+  return event.status < 0 ? -event.status : EHOSTUNREACH;
+}
 
 Refusal refusal_of(const RdmacmEvent& event) {
   switch (event.status) {
@@ -67,8 +76,7 @@ RdmacmConnection::RdmacmConnection(CmId id, IdDisposal& disposal, const SocketAd
                                    EventHandler& handler)
     : id_(std::move(id)), disposal_(disposal), handler_(&handler) {
   id_->context = static_cast<CmIdOwner*>(this);
-  SocketAddress destination = peer;
-  if (rdma_resolve_addr(id_.get(), nullptr, destination.get(), kResolveTimeoutMs) != 0) {
+  if (!resolve_address(peer)) {
     throw SystemError(fmt::format("look for an RDMA device that leads to {}", peer.text()), errno);
   }
 }
@@ -162,11 +170,25 @@ void RdmacmConnection::tell_refusal(Refusal refusal, std::span<const std::byte> 
   if (handler_ != nullptr) handler_->on_event(*this, {EventType::rejected, 0, refusal, data});
 }
 
+/// @return whether it has begun; errno says why not.
+bool RdmacmConnection::resolve_address(SocketAddress peer) {
+  ++address_attempts_;
+  return rdma_resolve_addr(id_.get(), nullptr, peer.get(), kAddressTimeoutMs) == 0;
+}
+
+void RdmacmConnection::on_address_error(int error) {
+  if (error == ETIMEDOUT && address_attempts_ < kAddressAttempts &&
+      resolve_address(SocketAddress(*rdma_get_peer_addr(id_.get())))) {
+    return;
+  }
+  tell(EventType::failed, error);
+}
+
 void RdmacmConnection::resolve_route() {
   // Of use on InfiniBand and RoCE only, and only from Linux 5.1 on: refusal is no failure.
   std::uint8_t timeout = kAckTimeout;
   rdma_set_option(id_.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof timeout);
-  if (rdma_resolve_route(id_.get(), kResolveTimeoutMs) != 0) tell(EventType::failed, errno);
+  if (rdma_resolve_route(id_.get(), kRouteTimeoutMs) != 0) tell(EventType::failed, errno);
 }
 
 bool RdmacmConnection::is_in_error() noexcept {
@@ -196,10 +218,11 @@ void RdmacmConnection::handle(const RdmacmEvent& event) {
       if (established_) return lose();
       return tell_refusal(refusal_of(event), event.data);
     case RDMA_CM_EVENT_ADDR_ERROR:
+      return on_address_error(error_of(event));
     case RDMA_CM_EVENT_ROUTE_ERROR:
     case RDMA_CM_EVENT_UNREACHABLE:
     case RDMA_CM_EVENT_CONNECT_ERROR:
-      return tell(EventType::failed, event.status < 0 ? -event.status : EHOSTUNREACH);
+      return tell(EventType::failed, error_of(event));
     case RDMA_CM_EVENT_ADDR_CHANGE:
     case RDMA_CM_EVENT_DISCONNECTED:
       return lose();

@@ -60,6 +60,8 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
 
  private:
   void require_port(const std::string& doing) const;
+  bool resolve_address(SocketAddress peer);
+  void on_address_error(int error);
   void resolve_route();
   void tell(EventType type, int error = 0);
   void tell_refusal(Refusal refusal, std::span<const std::byte> data);
@@ -73,6 +75,7 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
   std::optional<verbs::QueuePair> qp_;
   std::uint8_t peer_read_depth_ = 0;
   bool established_ = false;
+  unsigned address_attempts_ = 0;
 };
 
 }  // namespace rdmablk::cm

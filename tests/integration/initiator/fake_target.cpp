@@ -295,6 +295,16 @@ void FakeTarget::answer_command(Peer& peer, const protocol::Message& message) {
     return peer.reply(message, Status::ok, reply);
   }
   if (!look([](const Script& script) { return script.answers_commands; })) return;
+  std::optional<std::optional<Status>> scripted;
+  change([&](Script& script) {
+    if (script.next_answers.empty()) return;
+    scripted = script.next_answers.front();
+    script.next_answers.pop_front();
+  });
+  if (scripted) {
+    if (*scripted) peer.reply(message, **scripted, protocol::Empty{});
+    return;
+  }
   const auto command = protocol::IoCommand::decode(message.header.type, message.payload, kSize);
   const auto data = peer.slots.piece(message.header.tag, kSlot)
                         .first(std::min<std::size_t>(command->request().length, kSlot));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -36,7 +37,9 @@ class FakeTarget final : private cm::RequestHandler, private cm::EventHandler {
     bool refuses_connections = false;
     protocol::ExportKind kind = protocol::ExportKind::memory;  ///< or file
     bool answers_commands = true;                              ///< on I/O queues of a file
-    protocol::Status connect_status = protocol::Status::ok;    ///< of the next admin queue, once
+    /// Of the next commands, in this order; nothing: none. They are not done.
+    std::deque<std::optional<protocol::Status>> next_answers;
+    protocol::Status connect_status = protocol::Status::ok;  ///< of the next admin queue, once
     protocol::Status attach_status = protocol::Status::ok;
     protocol::Generation generation{std::byte{1}};
     std::uint64_t lease = 7;

@@ -327,6 +327,17 @@ TEST_F(LoneQueueTest, FencesAWriteBeforeItIsCancelled) {
   expect_another_session();
 }
 
+TEST_F(RecoveryTest, DoesAgainAWriteThatFailedInPart) {
+  target_.change([](Script& script) { script.kind = protocol::ExportKind::file; });
+  connect();
+  target_.change([](Script& script) { script.next_answers = {Status::io_error, std::nullopt}; });
+  driver().submit(Operation::write, 0, 2 * kPage);
+  Request& read = driver().submit(Operation::read, 0, kPage);
+  ASSERT_EQ(&driver().wait(), &read) << "its answer comes behind that to the first half";
+  target_.drop_queues();
+  EXPECT_EQ(driver().wait().error, 0) << "the other half may still be done";
+}
+
 TEST_F(RecoveryTest, NoticesThatTheTargetIsFrozen) {
   target_.change([](Script& script) { script.keepalive_ms = 50; });
   connect();

@@ -32,17 +32,40 @@ void Attacker::attach() {
 }
 
 std::unique_ptr<RawQueue> Attacker::connect() {
+  return connect_to(waiter_);
+}
+
+std::unique_ptr<RawQueue> Attacker::connect_to(EventWaiter& waiter) {
   if (queues_used_ == attachment_.queues) {
     initiator_.request(protocol::MessageType::detach, protocol::Detach{attachment_.attachment});
     attach();
   }
-  return std::make_unique<RawQueue>(waiter_, target_,
+  return std::make_unique<RawQueue>(waiter, target_,
                                     queue_request(attachment_, queues_used_++).encode());
 }
 
 void Attacker::count(const std::function<ibv_wc_status()>& attack) {
   ++score_.attempts;
   if (attack() == IBV_WC_SUCCESS) ++score_.successes;
+}
+
+void Attacker::hold_queues() {
+  for (int i = 0; i < 4; ++i) held_.push_back(connect_to(held_waiter_));
+}
+
+void Attacker::try_held(const Aim& aim, Attacker& living) {
+  const auto queue = living.connect();
+  const protocol::ChunkEntry own = living.chunks().front();
+  bool writes = false;
+  for (const auto& held : held_) {
+    std::ranges::fill(held->buffer(), kMark);
+    held->pause_after_posting([&] { queue->read(own.address, own.rkey, aim.size); });
+    count([&] {
+      return writes ? held->write(aim.address, aim.rkey, aim.size)
+                    : held->read(aim.address, aim.rkey, aim.size);
+    });
+    writes = !writes;
+  }
 }
 
 void Attacker::try_read(const Aim& aim) {

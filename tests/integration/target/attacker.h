@@ -44,14 +44,21 @@ class Attacker {
     try_write(aim);
   }
 
+  /// Connects queues, to keep them whatever becomes of its right to them.
+  void hold_queues();
+
+  /// READs and WRITEs on those, before it hears what the target says of their end.
+  /// @param living has a right to its queues. A device answers what is posted there later: so it
+  /// has answered the attack by then, or never will.
+  void try_held(const Aim& aim, Attacker& living);
+
   /// A queue that works, as any client may have one.
   std::unique_ptr<RawQueue> connect();
 
-  /// Tries something on a queue that was connected before. @param attack gives its status.
-  void count(const std::function<ibv_wc_status()>& attack);
-
  private:
   void attach();
+  std::unique_ptr<RawQueue> connect_to(EventWaiter& waiter);
+  void count(const std::function<ibv_wc_status()>& attack);
 
   EventWaiter& waiter_;
   SocketAddress target_;
@@ -62,6 +69,8 @@ class Attacker {
   protocol::AttachReply attachment_;
   std::vector<protocol::ChunkEntry> chunks_;
   std::uint16_t queues_used_ = 0;
+  EventWaiter held_waiter_;
+  std::vector<std::unique_ptr<RawQueue>> held_;
 };
 
 }  // namespace rdmablk::testing

@@ -1,6 +1,7 @@
 // What a client with a valid session, which keeps to no rule, can reach: nothing but what it was
 // given. It knows every address and rkey of the target, since they can be guessed. Only the
 // kernel's devices prove anything: on the software device an attacker would do its own checks.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@ namespace {
 
 using protocol::Access;
 using protocol::MessageType;
+using ::testing::HasSubstr;
 
 constexpr std::size_t kChunk = 64 << 10;
 constexpr std::byte kSecret{0x5e};
@@ -27,10 +29,12 @@ constexpr std::byte kSecret{0x5e};
 /// Somebody else who uses an export, and lets the test see what is in it.
 class Victim {
  public:
-  Victim(EventWaiter& waiter, const SocketAddress& target, const std::string& name, Access access)
+  /// @param flags of its ATTACH.
+  Victim(EventWaiter& waiter, const SocketAddress& target, const std::string& name, Access access,
+         std::uint32_t flags)
       : initiator_(waiter, target) {
     initiator_.hello();
-    attachment_ = initiator_.attach(name, access);
+    attachment_ = initiator_.attach(name, access, 1, flags);
     queue_.emplace(waiter, target, queue_request(attachment_).encode());
     chunks_ = queue_->read_table(attachment_.table);
     if (access == Access::read_write) write_secret();
@@ -70,6 +74,13 @@ class Victim {
 
 class AttackerTest : public ::testing::Test {
  protected:
+  /// @param keepalive_seconds 0: nobody has to say anything.
+  explicit AttackerTest(const char* keepalive_seconds = "0")
+      : target_({"--export", "mine=memory:256K,chunk=64K", "--export",
+                 "secret=memory:128K,chunk=64K", "--export", "rom=memory:128K,chunk=64K,readonly",
+                 "--export", "disk=file:" + scratch_.make("disk.img", 1 << 20), "--slots", "4",
+                 "--keepalive", keepalive_seconds}) {}
+
   void TearDown() override {
     target_.show_log_if_failed();
     std::cout << "attacks: " << score_.attempts << " attempts, "
@@ -81,18 +92,33 @@ class AttackerTest : public ::testing::Test {
   Attacker attack(const std::string& name, Access access) {
     return {waiter_, target_.address(), name, access, score_};
   }
-  Victim victim(const std::string& name, Access access = Access::read_write) {
-    return {waiter_, target_.address(), name, access};
+  Victim victim(const std::string& name, Access access = Access::read_write,
+                std::uint32_t flags = 0) {
+    return {waiter_, target_.address(), name, access, flags};
+  }
+
+  /// Returns when the target has ended the one session that there was, and has no connection.
+  void wait_until_alone() {
+    target_.wait_for_log(" ended: ");
+    while (target_.counts().find(" queue_pairs=0 ") == std::string::npos) {
+    }
   }
 
   target::ScratchDirectory scratch_;
-  TargetProcess target_{{"--export", "mine=memory:256K,chunk=64K", "--export",
-                         "secret=memory:128K,chunk=64K", "--export",
-                         "rom=memory:128K,chunk=64K,readonly", "--export",
-                         "disk=file:" + scratch_.make("disk.img", 1 << 20), "--slots", "4"}};
+  TargetProcess target_;
   EventWaiter waiter_;
   Score score_;
 };
+
+/// With a target that throws out who is silent.
+class EvictedAttackerTest : public AttackerTest {
+ protected:
+  EvictedAttackerTest() : AttackerTest("1") {}
+};
+
+Aim first_chunk_of(const Attacker& attacker) {
+  return {attacker.chunks().front().address, attacker.chunks().front().rkey};
+}
 
 /// Every key near a known one: devices give them out one after the other, some in the upper 24
 /// bits, some in all 32.
@@ -181,33 +207,44 @@ TEST_F(AttackerTest, CannotReachTheSlotsOfAFile) {
 
 TEST_F(AttackerTest, HasNothingLeftAfterDetaching) {
   auto attacker = attack("secret", Access::read_write);
-  const protocol::ChunkEntry chunk = attacker.chunks().front();
-  std::vector<std::unique_ptr<RawQueue>> queues;
-  for (int i = 0; i < 4; ++i) queues.push_back(attacker.connect());
+  const Aim chunk = first_chunk_of(attacker);
+  attacker.hold_queues();
   attacker.initiator().request(MessageType::detach,
                                protocol::Detach{attacker.attachment().attachment});
-  for (const auto& queue : queues) {
-    std::ranges::fill(queue->buffer(), std::byte{0xee});
-    attacker.count([&] { return queue->write(chunk.address, chunk.rkey, 64); });
-  }
   auto other = attack("mine", Access::read_write);
-  other.try_both({chunk.address, chunk.rkey});
+  attacker.try_held(chunk, other);
+  other.try_both(chunk);
   EXPECT_TRUE(victim("secret", Access::read_only).is_untouched(std::byte{}));
 }
 
 TEST_F(AttackerTest, HasNothingLeftWhenItsSessionIsEnded) {
   auto attacker = attack("secret", Access::read_write);
-  const protocol::ChunkEntry chunk = attacker.chunks().front();
-  std::vector<std::unique_ptr<RawQueue>> queues;
-  for (int i = 0; i < 4; ++i) queues.push_back(attacker.connect());
+  attacker.hold_queues();
   attacker.initiator().send_bytes(std::vector<std::byte>(64));  // no message: it is thrown out
-  queues.back()->wait_until_disconnected();
-  for (const auto& queue : queues) {
-    std::ranges::fill(queue->buffer(), std::byte{0xee});
-    attacker.count([&] { return queue->write(chunk.address, chunk.rkey, 64); });
-    attacker.count([&] { return queue->read(chunk.address, chunk.rkey, 64); });
-  }
+  wait_until_alone();
+  auto other = attack("mine", Access::read_write);
+  attacker.try_held(first_chunk_of(attacker), other);
   EXPECT_TRUE(victim("secret", Access::read_only).is_untouched(std::byte{}));
+}
+
+TEST_F(AttackerTest, HasNothingLeftWhenItsLeaseIsTakenOver) {
+  auto attacker = attack("secret", Access::read_write);
+  attacker.hold_queues();
+  auto taker = victim("secret", Access::read_write, protocol::Attach::kTakeOver);
+  auto other = attack("mine", Access::read_write);
+  attacker.try_held(first_chunk_of(attacker), other);
+  other.try_both(first_chunk_of(attacker));
+  EXPECT_TRUE(taker.is_untouched());
+}
+
+TEST_F(EvictedAttackerTest, HasNothingLeft) {
+  auto attacker = attack("secret", Access::read_write);
+  attacker.hold_queues();
+  EXPECT_THAT(attacker.initiator().receive().reason(), HasSubstr("nothing was heard"));
+  wait_until_alone();
+  auto other = attack("mine", Access::read_write);
+  attacker.try_held(first_chunk_of(attacker), other);
+  EXPECT_TRUE(victim("secret").is_untouched());
 }
 
 TEST_F(AttackerTest, ShowsInTheLog) {

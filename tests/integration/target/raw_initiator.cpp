@@ -126,9 +126,10 @@ protocol::Attach attach_request(const std::string& name, protocol::Access access
 }
 
 protocol::AttachReply RawInitiator::attach(const std::string& name, protocol::Access access,
-                                           std::uint16_t queues) {
-  const auto received =
-      request(protocol::MessageType::attach, attach_request(name, access, queues));
+                                           std::uint16_t queues, std::uint32_t flags) {
+  protocol::Attach wanted = attach_request(name, access, queues);
+  wanted.flags = flags;
+  const auto received = request(protocol::MessageType::attach, wanted);
   const auto reply = protocol::AttachReply::decode(received.payload);
   if (received.header.status != protocol::Status::ok || !reply) {
     throw Error("ATTACH was refused: " + received.reason());

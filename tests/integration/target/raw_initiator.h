@@ -60,7 +60,7 @@ class RawInitiator final : private cm::EventHandler, private protocol::MessageHa
   /// Says HELLO. @param instance zero: a random one.
   protocol::HelloReply hello(const protocol::InstanceId& instance = {});
   protocol::AttachReply attach(const std::string& name, protocol::Access access,
-                               std::uint16_t queues = 1);
+                               std::uint16_t queues = 1, std::uint32_t flags = 0);
 
  private:
   [[noreturn]] static void throw_unsent();

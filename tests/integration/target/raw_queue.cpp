@@ -113,6 +113,7 @@ ibv_wc_status RawQueue::post(ibv_send_wr& list, std::size_t count) {
   sent_.clear();
   ibv_send_wr* unposted = nullptr;
   if (connection_->queue_pair().post_send(list, unposted) != 0) return IBV_WC_WR_FLUSH_ERR;
+  if (pause_) pause_();
   waiter_.until("a completion", [&] {
     poll();
     return sent_.size() == count || disconnected_;

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/cm/connection.h"
@@ -89,6 +91,9 @@ class RawQueue final : private cm::EventHandler {
 
   void wait_until_disconnected();
 
+  /// From now on `pause` is called when something was posted, before anything is looked at.
+  void pause_after_posting(std::function<void()> pause) { pause_ = std::move(pause); }
+
  private:
   void set_up();
   void on_event(cm::Connection& connection, const cm::Event& event) override;
@@ -108,6 +113,7 @@ class RawQueue final : private cm::EventHandler {
   std::unique_ptr<cm::Connection> connection_;
   std::vector<ibv_wc> sent_;
   std::deque<ibv_wc> received_;
+  std::function<void()> pause_;
   std::optional<protocol::QueueRefusal> refusal_;
   bool established_ = false;
   bool disconnected_ = false;

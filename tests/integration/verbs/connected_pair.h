@@ -49,7 +49,9 @@ class ConnectedPair final : public cm::EventHandler, public cm::RequestHandler {
   ibv_wc wait(End& end);
 
   /// Whether this end has seen the connection end; the ends see it one after the other.
-  bool is_disconnected(const End& end) const { return disconnected_.contains(end.connection.get()); }
+  bool is_disconnected(const End& end) const {
+    return disconnected_.contains(end.connection.get());
+  }
 
  private:
   void on_event(cm::Connection& connection, const cm::Event& event) override;

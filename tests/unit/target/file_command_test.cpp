@@ -129,6 +129,14 @@ TEST_F(FileCommandTest, ADiscardThatNobodyWaitsForEndsBeforeItHasGoneFar) {
   EXPECT_EQ(byte_at(4 * kGiB - 1), 'x');
 }
 
+TEST_F(FileCommandTest, ADurableWriteToABufferedFileIsAFlushOfAllThatWasWritten) {
+  open(kMiB);
+  ASSERT_EQ(run(MessageType::write, {0, 1, 0, 0}), 0);
+  ASSERT_EQ(run(MessageType::write, {kMiB - 1, 1, IoRequest::kDurable, 0}), 0);
+  store_->flushes().fail();
+  EXPECT_FALSE(writer_.has_failed()) << "something is not stable yet";
+}
+
 TEST_F(FileCommandTest, AReaderHasNothingToFlush) {
   open(kMiB);
   context_->writer = nullptr;
