@@ -92,7 +92,7 @@ void AdminLink::on_reply(const protocol::Message& message) {
 void AdminLink::on_target_event(const protocol::Message& message) {
   const auto event = protocol::EventNotice::decode(message.payload);
   if (event && event->kind == protocol::EventKind::shutting_down) {
-    spdlog::warn("the target is shutting down");
+    if (const auto line = notices_.note("the target is shutting down")) spdlog::warn("{}", *line);
   }
   channel_.send({MessageType::event, true, Status::ok, message.header.tag}, protocol::Empty{});
 }

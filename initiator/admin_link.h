@@ -9,6 +9,7 @@
 
 #include "common/descriptor_watch.h"
 #include "common/lifetime.h"
+#include "common/log_limiter.h"
 #include "common/protocol/message_channel.h"
 #include "common/protocol/messages.h"
 #include "common/verbs/protection_domain.h"
@@ -106,6 +107,7 @@ class AdminLink final : public protocol::MessageHandler {
   std::uint64_t next_tag_ = 1;
   protocol::Header waiting_for_;
   std::optional<Reply> reply_;
+  LogLimiter notices_{2};  ///< that the target gives
   bool lost_ = false;
   std::string lost_reason_;
   std::chrono::milliseconds keepalive_interval_{};

@@ -115,10 +115,10 @@ void RdmaSession::say_hello() {
 std::vector<protocol::ExportInfo> RdmaSession::list() {
   std::vector<protocol::ExportInfo> exports;
   protocol::List request;
+  const auto end = deadline();
   for (int page = 0; page < kMaxListPages; ++page) {
-    auto reply =
-        admin_->ask<protocol::ListReply>(fmt::format("list the exports of {}", target_.text()),
-                                         MessageType::list, request, deadline());
+    auto reply = admin_->ask<protocol::ListReply>(
+        fmt::format("list the exports of {}", target_.text()), MessageType::list, request, end);
     exports.insert(exports.end(), reply.exports.begin(), reply.exports.end());
     if (!reply.more) return exports;
     request.after = exports.back().name;

@@ -24,8 +24,8 @@ class AdminRate {
     return tokens_ >= 1;
   }
 
-  /// One was handled.
-  void take() { tokens_ -= 1; }
+  /// One was handled. @param cost as how many it counts; never as more than come in a second.
+  void take(unsigned cost = 1) { tokens_ -= std::min(cost, rate_); }
 
   /// How long until there is room for one, when there is none.
   std::chrono::milliseconds wait() const {

@@ -21,6 +21,11 @@ bool equal_in_constant_time(const Bytes& a, const Bytes& b) noexcept {
 
 }  // namespace
 
+protocol::QueueRefusal refuse_unproved() {
+  return {protocol::Status::no_attachment,
+          "there is no such attachment, or the proof is not that of this queue"};
+}
+
 Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Attach& request,
                        const Limits& limits, std::shared_ptr<StoreUse> use,
                        std::shared_ptr<LeaseHold> lease, const auth::Key* session_key)
@@ -50,21 +55,18 @@ Attachment::~Attachment() {
   if (lease_) lease_->leave();
 }
 
-bool Attachment::proves(const protocol::QueueRequest& request) const {
-  const auto proof =
-      session_key_ != nullptr ? auth::queue_proof(*session_key_, request) : reply_.token;
+bool QueueCredential::fits(const protocol::QueueRequest& request) const {
+  const auto proof = session_key != nullptr ? auth::queue_proof(*session_key, request) : token;
   // Both are always compared: how long it takes tells nothing.
-  const bool nonce = equal_in_constant_time(request.nonce, reply_.nonce);
-  const bool token = equal_in_constant_time(request.proof, proof);
-  return nonce && token;
+  const bool same_nonce = equal_in_constant_time(request.nonce, nonce);
+  const bool same_proof = equal_in_constant_time(request.proof, proof);
+  return same_nonce && same_proof;
 }
 
 std::optional<protocol::QueueRefusal> Attachment::admit(const protocol::QueueRequest& request) {
   using protocol::QueueRefusal;
   using protocol::Status;
-  if (!proves(request)) {
-    return QueueRefusal{Status::unauthorized, "the proof is not that of this queue"};
-  }
+  if (!credential().fits(request)) return refuse_unproved();
   if (request.queue >= reply_.queues) {
     return QueueRefusal{Status::limit, fmt::format("queue {} was not granted: there are {}",
                                                    request.queue, reply_.queues)};

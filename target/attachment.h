@@ -15,6 +15,20 @@
 
 namespace rdmablk::target {
 
+/// The answer to whoever asks for an I/O queue of an attachment that is not there, or without its
+/// proof: alike, so that strangers cannot tell which there are.
+protocol::QueueRefusal refuse_unproved();
+
+/// What an I/O queue proves with that it is of an attachment.
+struct QueueCredential {
+  const auth::Key* session_key;  ///< null: with the token
+  protocol::Token token;
+  protocol::Nonce nonce;
+
+  /// Whether a request to connect has the proof.
+  bool fits(const protocol::QueueRequest& request) const;
+};
+
 /// One session's use of one export with one access, and which connection of each of its I/O queues
 /// is the latest.
 class Attachment {
@@ -48,6 +62,8 @@ class Attachment {
   /// Null when it holds none.
   const std::shared_ptr<LeaseHold>& lease() const noexcept { return lease_; }
 
+  QueueCredential credential() const { return {session_key_, reply_.token, reply_.nonce}; }
+
   /// The protection domain and table that it is entitled to.
   const Grant& grant() const { return offer_->grant(reply_.access); }
 
@@ -59,8 +75,6 @@ class Attachment {
   std::optional<protocol::QueueRefusal> admit(const protocol::QueueRequest& request);
 
  private:
-  bool proves(const protocol::QueueRequest& request) const;
-
   const Offer* offer_;
   protocol::AttachReply reply_;
   std::shared_ptr<StoreUse> use_;

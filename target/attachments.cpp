@@ -1,7 +1,6 @@
 #include "target/attachments.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <limits>
 
@@ -20,7 +19,7 @@ using protocol::MessageType;
 using protocol::Status;
 
 /// Of a session: those who took over, and are remembered.
-constexpr std::size_t kMaxTakers = 16;
+constexpr std::size_t kMaxTaken = 16;
 
 /// Whether it is one that had a lease before and has unfinished business.
 bool comes_back(const Attach& request) {
@@ -159,7 +158,7 @@ Step Attachments::grant(Wanted wanted) {
   try {
     lease = take_lease(wanted, id);
   } catch (const Error& error) {
-    spdlog::error("export '{}': cannot grant a lease: {}", request.name, error.what());
+    offer->lease->report(fmt::format("cannot grant a lease: {}", error.what()));
     return refuse_attach(tag, Status::internal,
                          "the target cannot keep the number of a lease; its log says why");
   }
@@ -184,21 +183,24 @@ std::shared_ptr<LeaseHold> Attachments::take_lease(const Wanted& wanted,
 }
 
 bool Attachments::end(std::uint64_t attachment, const std::string& taker) {
-  if (attachments_.erase(attachment) == 0) return false;
-  if (taker.empty()) return true;
-  if (takers_.size() >= kMaxTakers) takers_.erase(takers_.begin());
-  takers_.emplace(attachment, taker);
+  const auto found = attachments_.find(attachment);
+  if (found == attachments_.end()) return false;
+  if (!taker.empty()) {
+    if (taken_.size() >= kMaxTaken) taken_.erase(taken_.begin());
+    taken_.emplace(attachment, Taken{found->second.credential(), taker});
+  }
+  attachments_.erase(found);
   return true;
 }
 
 /// Who it was comes last: a refusal has room for 128 bytes.
 protocol::QueueRefusal Attachments::absence(std::uint64_t attachment) const {
-  const auto taker = takers_.find(attachment);
+  const auto taken = taken_.find(attachment);
   return {Status::no_attachment,
-          taker == takers_.end()
+          taken == taken_.end()
               ? "there is no such attachment"
               : fmt::format("the export was taken over (--take-over takes it back) by {}",
-                            taker->second)};
+                            taken->second.taker)};
 }
 
 void Attachments::clear() noexcept {
@@ -209,7 +211,11 @@ void Attachments::clear() noexcept {
 std::variant<const Attachment*, protocol::QueueRefusal> Attachments::admit(
     const protocol::QueueRequest& request) {
   const auto found = attachments_.find(request.attachment);
-  if (found == attachments_.end()) return absence(request.attachment);
+  if (found == attachments_.end()) {
+    const auto taken = taken_.find(request.attachment);
+    const bool was_theirs = taken != taken_.end() && taken->second.credential.fits(request);
+    return was_theirs ? absence(request.attachment) : refuse_unproved();
+  }
   if (auto refusal = found->second.admit(request)) return std::move(*refusal);
   return &found->second;
 }

@@ -47,7 +47,7 @@ class Attachments {
   /// @param taker who takes it over, for people; empty: nobody does. @return whether there was one.
   bool end(std::uint64_t attachment, const std::string& taker = {});
 
-  /// The answer to whoever uses one that is not there.
+  /// The answer to a queue of one that is not there any more.
   protocol::QueueRefusal absence(std::uint64_t attachment) const;
 
   /// Ends all, and forgets the requests that wait.
@@ -66,6 +66,12 @@ class Attachments {
     const Offer* offer = nullptr;
   };
 
+  /// An attachment that was taken over: who proves to be of it is told by whom.
+  struct Taken {
+    QueueCredential credential;
+    std::string taker;
+  };
+
   std::optional<Step> decide(Wanted wanted);
   std::optional<Step> refuse_content(const Wanted& wanted) const;
   Step grant(Wanted wanted);
@@ -80,7 +86,7 @@ class Attachments {
   std::uint64_t last_ticket_ = 0;
   std::map<std::uint64_t, Attachment> attachments_;
   std::map<std::uint64_t, Wanted> waiting_;
-  std::map<std::uint64_t, std::string> takers_;  ///< of the last ones that were taken over
+  std::map<std::uint64_t, Taken> taken_;  ///< the last ones
 };
 
 }  // namespace rdmablk::target

@@ -8,11 +8,11 @@
 
 namespace rdmablk::target {
 
-/// The memory that the sessions of one client may use for slots, for each client. Control thread;
-/// shares may be given back by any.
+/// What the sessions of one client may use of something, slot memory or I/O queues, for each
+/// client. Control thread; shares may be given back by any.
 class ClientBudgets {
  public:
-  /// @param limit bytes, for each.
+  /// @param limit bytes, or queues, for each.
   explicit ClientBudgets(std::uint64_t limit) noexcept : limit_(limit) {}
   ClientBudgets(const ClientBudgets&) = delete;
   ClientBudgets& operator=(const ClientBudgets&) = delete;

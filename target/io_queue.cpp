@@ -1,6 +1,6 @@
 #include "target/io_queue.h"
 
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -8,21 +8,6 @@
 #include "target/fencing.h"
 
 namespace rdmablk::target {
-namespace {
-
-/// Why a peer is gone. A device puts a queue pair in error by itself when its peer asks for what it
-/// may not have; that of one who disconnects is still ready. Soft-iWARP does not tell them apart.
-std::string describe_loss(const cm::Connection& connection, const cm::Event& event) {
-  if (!event.in_error || verbs::is_iwarp(connection.device())) return "disconnected";
-  spdlog::warn(
-      "{}: {} put its I/O queue in error: it reached for memory that it may not have, or it was "
-      "gone when it was sent something",
-      connection.peer(), verbs::device_name(connection.device()));
-  return "its device put it in error";
-}
-
-}  // namespace
-
 void IoQueue::close(std::function<void()> closed) {
   owner_ = nullptr;
   closed_ = std::move(closed);
@@ -41,6 +26,17 @@ void IoQueue::tell_over(const std::string& reason) {
 
 void IoQueue::tell_violation(const std::string& reason) {
   if (owner_ != nullptr) owner_->on_queue_violation(*this, reason);
+}
+
+/// Why a peer is gone. A device puts a queue pair in error by itself when its peer asks for what it
+/// may not have; that of one who disconnects is still ready. Soft-iWARP does not tell them apart.
+std::string IoQueue::describe_loss(const cm::Connection& connection, const cm::Event& event) {
+  if (!event.in_error || verbs::is_iwarp(connection.device())) return "disconnected";
+  owner_->on_queue_in_error(
+      fmt::format("{}: {} put its I/O queue in error: it reached for memory that it may not have, "
+                  "or it was gone when it was sent something",
+                  connection.peer(), verbs::device_name(connection.device())));
+  return "its device put it in error";
 }
 
 void IoQueue::on_event(cm::Connection& connection, const cm::Event& event) {

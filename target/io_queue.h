@@ -22,6 +22,9 @@ class IoQueueOwner {
   /// @param reason for people.
   virtual void on_queue_over(IoQueue& queue, const std::string& reason) = 0;
 
+  /// Its device put it in error, which is worth a line. on_queue_over() follows.
+  virtual void on_queue_in_error(const std::string& line) = 0;
+
   /// The peer broke the rules. May begin to close the queue.
   virtual void on_queue_violation(IoQueue& queue, const std::string& reason) = 0;
 };
@@ -65,6 +68,7 @@ class IoQueue : public cm::EventHandler {
   void closed() { closed_(); }
 
   void tell_over(const std::string& reason);
+  std::string describe_loss(const cm::Connection& connection, const cm::Event& event);
   void tell_violation(const std::string& reason);
 
  private:

@@ -41,19 +41,28 @@ std::uint64_t Lease::number() const noexcept {
 std::shared_ptr<LeaseHold> Lease::grant(Holder holder, Clock::time_point now) {
   identity_.next_lease();
   since_ = now;
-  spdlog::info("export '{}': lease {} granted to {}", name_, number(), holder.peer.text());
+  log(spdlog::level::info, fmt::format("lease {} granted to {}", number(), holder.peer.text()));
   return hold(std::move(holder));
 }
 
 std::shared_ptr<LeaseHold> Lease::renew(Holder holder, Clock::time_point now) {
   if (since_ == Clock::time_point{}) since_ = now;  // it was granted before the target started
-  spdlog::info("export '{}': {} is back with lease {}", name_, holder.peer.text(), number());
+  log(spdlog::level::info, fmt::format("{} is back with lease {}", holder.peer.text(), number()));
   return hold(std::move(holder));
 }
 
 bool Lease::may_renew(const SessionPeer& peer) const noexcept {
   const bool is_known = since_ != Clock::time_point{};  // not what was before the target started
   return !is_known || holder_.peer.client == peer.client;
+}
+
+void Lease::report(const std::string& what) {
+  log(spdlog::level::err, what);
+}
+
+void Lease::log(spdlog::level::level_enum level, const std::string& what) {
+  const auto line = log_.note(fmt::format("export '{}': {}", name_, what));
+  if (line) spdlog::log(level, "{}", *line);
 }
 
 std::shared_ptr<LeaseHold> Lease::hold(Holder holder) {
@@ -66,7 +75,7 @@ std::shared_ptr<LeaseHold> Lease::hold(Holder holder) {
 
 void Lease::release() noexcept {
   held_ = false;
-  spdlog::info("export '{}': lease {} released by {}", name_, number(), holder_.peer.text());
+  log(spdlog::level::info, fmt::format("lease {} released by {}", number(), holder_.peer.text()));
   for (LeaseWaiter& waiter : takers_) waiter.on_lease_free();
   for (LeaseWaiter& waiter : waiters_) waiter.on_lease_free();
 }

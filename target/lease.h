@@ -1,11 +1,14 @@
 #pragma once
 
+#include <spdlog/common.h>
+
 #include <boost/intrusive/list.hpp>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 
+#include "common/log_limiter.h"
 #include "target/session_peer.h"
 
 namespace rdmablk::target {
@@ -82,6 +85,9 @@ class Lease {
   /// whoever had it last may, as far as that is known.
   bool may_renew(const SessionPeer& peer) const noexcept;
 
+  /// Logs what failed.
+  void report(const std::string& what);
+
   /// Puts somebody in the line: those who take over stand before those who do not.
   void wait(LeaseWaiter& waiter, bool takes_over);
 
@@ -91,9 +97,11 @@ class Lease {
 
  private:
   friend class LeaseHold;
+  static constexpr unsigned kLogLines = 200;  ///< in a window of time
   using Waiters = boost::intrusive::list<LeaseWaiter, boost::intrusive::constant_time_size<false>>;
 
   std::shared_ptr<LeaseHold> hold(Holder holder);
+  void log(spdlog::level::level_enum level, const std::string& what);
   void release() noexcept;
 
   std::string name_;
@@ -102,6 +110,7 @@ class Lease {
   Clock::time_point since_;
   bool held_ = false;
   bool leaving_ = false;
+  LogLimiter log_{kLogLines};
   Waiters takers_;
   Waiters waiters_;
 };

@@ -15,6 +15,7 @@ constexpr std::chrono::milliseconds kMinHandshake{10};
 /// A shorter interval is missed by who merely was not scheduled in time.
 constexpr std::chrono::milliseconds kMinKeepalive{100};
 constexpr std::uint64_t kMaxCount = 65535;
+constexpr std::uint64_t kMaxClientQueues = 1'000'000;
 constexpr std::uint64_t kMaxRate = 1'000'000;
 constexpr std::uint64_t kMinSlotMemory = 4096;
 
@@ -55,9 +56,12 @@ void LimitOptions::describe(CLI::App& app) {
              "Sessions of one client, or of one address where nobody is authenticated");
   add_number(app, "--max-session-queues", max_session_queues_, 1, kMaxCount,
              "I/O queues of one session");
+  add_number(app, "--max-client-queues", max_client_queues_, 1, kMaxClientQueues,
+             "I/O queues of all sessions of one client, or of one address where nobody is "
+             "authenticated");
   add_number(app, "--max-handshakes", max_handshakes_, 1, kMaxCount,
-             "Peers that have connected and not said who they are; when there are as many, a "
-             "silent one gives way to the next");
+             "Peers that have connected and not said who they are, or were refused; when there are "
+             "as many, the oldest one of the host with the most gives way to the next");
   add_number(app, "--admin-rate", admin_rate_, 0, kMaxRate,
              "Messages a second that a session is listened to on its admin queue; 0: any number");
   app.add_option("--client-slot-memory", client_slot_memory_,
@@ -73,6 +77,7 @@ void LimitOptions::apply(Options& options) const {
   limits.sessions = max_sessions_;
   limits.client_sessions = max_client_sessions_;
   limits.session_queues = max_session_queues_;
+  limits.client_queues = max_client_queues_;
   limits.handshakes = max_handshakes_;
   limits.admin_rate = admin_rate_;
   if (!client_slot_memory_) return;

@@ -26,6 +26,7 @@ class LimitOptions {
   std::size_t max_sessions_ = Limits{}.sessions;
   std::size_t max_client_sessions_ = Limits{}.client_sessions;
   std::size_t max_session_queues_ = Limits{}.session_queues;
+  std::size_t max_client_queues_ = Limits{}.client_queues;
   std::size_t max_handshakes_ = Limits{}.handshakes;
   unsigned admin_rate_ = Limits{}.admin_rate;
   std::optional<std::string> client_slot_memory_;

@@ -13,11 +13,13 @@ inline constexpr std::size_t kMaxQueues = 64;
 struct Limits {
   std::size_t sessions = 1024;
   std::size_t client_sessions = 256;  ///< of one client, or address
-  std::size_t handshakes = 128;       ///< sessions whose peers have not said who they are yet
+  std::size_t handshakes = 128;       ///< peers that are not in yet, or were refused
   std::size_t attachments = 64;       ///< of a session
 
   /// I/O queues of a session that are connected: each takes a queue pair of the device.
   std::size_t session_queues = 512;
+
+  std::size_t client_queues = 1024;  ///< the same, of all sessions of one client, or address
 
   unsigned admin_rate = 1000;  ///< messages a second of a session; 0: any number
 

@@ -38,7 +38,14 @@ std::optional<QueueRefusal> QueueTable::connect(std::unique_ptr<cm::Connection>&
       return QueueRefusal{Status::limit,
                           fmt::format("the session has {} I/O queues", places_.size())};
     }
-    found = places_.try_emplace(key, environment_.io).first;
+    auto share = environment_.queues.of(protocol_.peer().account()).take(1);
+    if (!share) {
+      return QueueRefusal{Status::limit,
+                          fmt::format("this client has {} I/O queues, which are all that one may "
+                                      "have (--max-client-queues)",
+                                      environment_.limits.client_queues)};
+    }
+    found = places_.try_emplace(key, environment_.io, std::move(share)).first;
     try {
       open(found->second, connection, attachment, request.queue);
     } catch (...) {
@@ -94,6 +101,14 @@ void QueueTable::on_queue_over(IoQueue& queue, const std::string& reason) {
   close(key, place);
 }
 
+void QueueTable::on_queue_in_error(const std::string& line) {
+  log(spdlog::level::warn, line);
+}
+
+void QueueTable::log(spdlog::level::level_enum level, const std::string& line) {
+  environment_.log.note(protocol_.peer().account(), level, line);
+}
+
 void QueueTable::on_queue_violation(IoQueue& /*queue*/, const std::string& reason) {
   owner_.on_violation(reason);
 }
@@ -120,8 +135,8 @@ void QueueTable::on_closed(const Key& key) {
     open(place, next.connection, *next.attachment, key.second);
   } catch (const std::exception& error) {
     const bool is_fault = dynamic_cast<const cm::PeerGone*>(&error) == nullptr;
-    spdlog::log(is_fault ? spdlog::level::err : spdlog::level::info, "session {}: I/O queue {}: {}",
-                session_, key.second, error.what());
+    log(is_fault ? spdlog::level::err : spdlog::level::info,
+        fmt::format("session {}: I/O queue {}: {}", session_, key.second, error.what()));
     if (next.connection) {
       next.connection->reject(
           QueueRefusal{Status::internal, "the target failed; its log says how"}.encode());

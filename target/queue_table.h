@@ -62,14 +62,16 @@ class QueueTable final : private IoQueueOwner {
   };
 
   struct Place {
-    explicit Place(asio::io_context& io) : deadline(io) {}
+    Place(asio::io_context& io, SlotBudget::Share taken) : share(std::move(taken)), deadline(io) {}
 
+    SlotBudget::Share share;         ///< of the queues that the client may have
     std::unique_ptr<IoQueue> queue;  ///< null while it is being closed
     std::optional<Successor> next;   ///< then only
     asio::steady_timer deadline;     ///< to be established, or for the one before to be through
   };
 
   void on_queue_over(IoQueue& queue, const std::string& reason) override;
+  void on_queue_in_error(const std::string& line) override;
   void on_queue_violation(IoQueue& queue, const std::string& reason) override;
 
   void open(Place& place, std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
@@ -80,6 +82,7 @@ class QueueTable final : private IoQueueOwner {
   void on_closed(const Key& key);
   void start_deadline(const Key& key, Place& place);
   void on_deadline(const Key& key);
+  void log(spdlog::level::level_enum level, const std::string& line);
   void refuse(Place& place, const protocol::QueueRefusal& refusal);
 
   std::uint32_t session_;

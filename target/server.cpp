@@ -14,6 +14,7 @@
 #include "common/units.h"
 #include "target/device_events.h"
 #include "target/export_set_up.h"
+#include "target/handshakes.h"
 #include "target/settlement.h"
 
 namespace rdmablk::target {
@@ -44,7 +45,8 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
       limits_(options.limits),
       key_ring_(options.key_file),
       addresses_(resolve_all(options.listen)),
-      slot_budget_(options.slot_memory) {
+      slot_budget_(options.slot_memory),
+      client_queues_(options.limits.client_queues) {
   const auto devices = select_devices(manager, addresses_, options.device);
   state_ = open_state(options);
   exports_ = make_exports(options, std::move(inherited),
@@ -58,10 +60,10 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
     devices_.push_back(std::make_unique<TargetDevice>(device, exports_));
   }
   SessionOwner& owner = *this;
-  environment_.emplace(SessionEnvironment{io_, counters_, limits_,
-                                          random_bytes<protocol::InstanceId>(), owner,
-                                          io_threads_ ? &*io_threads_ : nullptr, drain_,
-                                          *client_budgets_, key_ring_.keys(), strangers_});
+  environment_.emplace(
+      SessionEnvironment{io_, counters_, limits_, random_bytes<protocol::InstanceId>(), owner,
+                         io_threads_ ? &*io_threads_ : nullptr, drain_, *client_budgets_,
+                         client_queues_, key_ring_.keys(), client_log_, strangers_});
 }
 
 Server::~Server() = default;
@@ -220,7 +222,7 @@ void Server::on_successor(Successor successor) {
 /// The initiator may have had another session, which it has lost: that ends first, and what it has
 /// begun.
 void Server::on_session_joins(Session& session) {
-  if (const auto excess = exceeds_client_limit(session)) {
+  if (const auto excess = exceeds_limits(session)) {
     return session.turn_away(Status::limit, *excess);
   }
   const auto left = std::make_shared<std::size_t>(1);
@@ -238,17 +240,21 @@ void Server::on_session_joins(Session& session) {
   one_less();
 }
 
-/// @return why not one more of this client's sessions can be; nothing when it can.
-std::optional<std::string> Server::exceeds_client_limit(const Session& session) const {
+/// @return why not one more session, or one more of this client's, can be; nothing when it can.
+std::optional<std::string> Server::exceeds_limits(const Session& session) const {
   const std::string account = session.peer().account();
-  const auto others = std::count_if(sessions_.begin(), sessions_.end(), [&](const auto& entry) {
-    const Session& other = *entry.second;
-    return &other != &session && other.is_known() && other.peer().account() == account &&
-           !other.peer().is_resumed_by(session.peer());
-  });
-  if (static_cast<std::size_t>(others) < limits_.client_sessions) return std::nullopt;
+  std::size_t others = 0;
+  std::size_t of_client = 0;
+  for (const auto& [id, other] : sessions_) {
+    if (other.get() == &session || !other->is_known()) continue;
+    if (other->peer().is_resumed_by(session.peer())) continue;
+    ++others;
+    if (other->peer().account() == account) ++of_client;
+  }
+  if (others >= limits_.sessions) return fmt::format("there are {} sessions", others);
+  if (of_client < limits_.client_sessions) return std::nullopt;
   return fmt::format("{} has {} sessions, which are all that one client may have",
-                     session.peer().text(), others);
+                     session.peer().text(), of_client);
 }
 
 void Server::fence(std::uint64_t attachment, const std::string& taker) {
@@ -298,7 +304,7 @@ std::optional<QueueRefusal> Server::open_session(std::unique_ptr<cm::Connection>
   if (device == nullptr) {
     return QueueRefusal{Status::not_supported, "the target does not use this device"};
   }
-  if (auto refusal = make_room()) return refusal;
+  if (auto refusal = make_room(SessionPeer{connection->peer(), {}, {}}.host())) return refusal;
   const std::uint32_t id = next_session_id();
   auto session = std::make_unique<Session>(id, connection, *device, *environment_);
   session->accept();
@@ -306,37 +312,39 @@ std::optional<QueueRefusal> Server::open_session(std::unique_ptr<cm::Connection>
   return std::nullopt;
 }
 
-/// Those who say nothing must not keep those out who do: the one that has been silent longest gives
-/// way. @return why there is no room for another session; nothing when there is.
-std::optional<QueueRefusal> Server::make_room() {
+/// Those who say nothing, or were refused, must not keep others out: see who_gives_way().
+/// @return why there is no room for another session; nothing when there is.
+std::optional<QueueRefusal> Server::make_room(const std::string& host) {
   std::size_t sessions = 0;
-  std::size_t handshakes = 0;
-  Session* oldest = nullptr;
+  std::vector<Handshake> handshakes;
+  std::vector<Session*> owners;
   for (const auto& [id, session] : sessions_) {
     if (session->is_over()) continue;
-    ++sessions;
-    if (!session->is_stranger()) continue;
-    ++handshakes;
-    if (oldest == nullptr || session->since() < oldest->since()) oldest = session.get();
-  }
-  if (sessions < limits_.sessions && handshakes < limits_.handshakes) return std::nullopt;
-  const auto now = std::chrono::steady_clock::now();
-  if (oldest != nullptr && now - oldest->since() > limits_.reticence) {
-    oldest->end("it has not said who it is, and others wait");
-    return std::nullopt;
+    if (session->is_known()) {
+      ++sessions;
+      continue;
+    }
+    handshakes.push_back({session->peer().host(), session->since()});
+    owners.push_back(session.get());
   }
   if (sessions >= limits_.sessions) {
     return QueueRefusal{Status::limit, fmt::format("there are {} sessions", sessions)};
   }
-  return QueueRefusal{Status::limit, fmt::format("{} sessions are being set up", handshakes)};
+  if (handshakes.size() < limits_.handshakes) return std::nullopt;
+  const auto now = std::chrono::steady_clock::now();
+  const auto loser = who_gives_way(handshakes, host, limits_.reticence, now);
+  if (!loser) {
+    return QueueRefusal{Status::limit,
+                        fmt::format("{} sessions are being set up", handshakes.size())};
+  }
+  owners[*loser]->end("it has not said who it is, and others wait");
+  return std::nullopt;
 }
 
 std::optional<QueueRefusal> Server::open_queue(std::unique_ptr<cm::Connection>& connection,
                                                const QueueRequest& request) {
   const auto found = sessions_.find(session_of(request.attachment));
-  if (found == sessions_.end()) {
-    return QueueRefusal{Status::no_attachment, "there is no such attachment"};
-  }
+  if (found == sessions_.end()) return refuse_unproved();
   return found->second->connect_queue(connection, request);
 }
 

@@ -12,14 +12,15 @@
 #include "common/cm/connection.h"
 #include "common/descriptor_watch.h"
 #include "common/lifetime.h"
+#include "common/log_limiter.h"
 #include "common/protocol/private_data.h"
 #include "common/socket_address.h"
 #include "target/client_budgets.h"
+#include "target/client_log.h"
 #include "target/counters.h"
 #include "target/counts.h"
 #include "target/device_selection.h"
 #include "target/export.h"
-#include "target/failed_attempts.h"
 #include "target/io_threads.h"
 #include "target/key_ring.h"
 #include "target/limits.h"
@@ -81,8 +82,8 @@ class Server final : private cm::RequestHandler, private SessionOwner, private S
   void wait_for_signal();
   void wait_for_count_signal();
   Counts count() const;
-  std::optional<protocol::QueueRefusal> make_room();
-  std::optional<std::string> exceeds_client_limit(const Session& session) const;
+  std::optional<protocol::QueueRefusal> make_room(const std::string& host);
+  std::optional<std::string> exceeds_limits(const Session& session) const;
   void shut_down();
   void begin();
   void reload();
@@ -94,14 +95,16 @@ class Server final : private cm::RequestHandler, private SessionOwner, private S
   const ServiceManager& service_manager_;
   Limits limits_;
   KeyRing key_ring_;
-  FailedAttempts strangers_;
-  FailedAttempts refusals_;
+  ClientLog client_log_;
+  LogLimiter strangers_;
+  LogLimiter refusals_;
   Counters counters_;
   asio::io_context io_{1};
   std::vector<SocketAddress> addresses_;
   SlotBudget slot_budget_;
   std::unique_ptr<StateDirectory> state_;
   std::optional<ClientBudgets> client_budgets_;
+  ClientBudgets client_queues_;
   std::vector<std::unique_ptr<Export>> exports_;
   std::vector<std::unique_ptr<TargetDevice>> devices_;
   QueueDrain drain_;

@@ -13,6 +13,13 @@ namespace rdmablk::target {
 
 using protocol::Status;
 
+namespace {
+
+/// As how many messages an ATTACH counts: one for writing waits for a disk, and all wait with it.
+constexpr unsigned kAttachCost = 20;
+
+}  // namespace
+
 Session::Session(std::uint32_t id, std::unique_ptr<cm::Connection>& connection,
                  const TargetDevice& device, const SessionEnvironment& environment)
     : id_(id),
@@ -107,7 +114,7 @@ void Session::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
 }
 
 void Session::on_message(const protocol::Message& message) {
-  rate_.take();
+  rate_.take(message.header.type == protocol::MessageType::attach ? kAttachCost : 1);
   heard_ = std::chrono::steady_clock::now();
   if (over_ || last_word_) return;
   ++environment_.counters.messages;
@@ -119,7 +126,7 @@ void Session::attempt(const std::function<Step()>& step) {
   try {
     perform(step());
   } catch (const std::exception& error) {
-    spdlog::error("session {}: {}", id_, error.what());
+    log(spdlog::level::err, error.what());
     end_with(Status::internal, "the target failed; its log says how");
   }
 }
@@ -144,9 +151,10 @@ void Session::perform(const Step& step) {
   if (step.attached != nullptr) {
     const auto& reply = step.attached->reply();
     ++environment_.counters.attachments;
-    spdlog::info("session {}: attached '{}' {}, queues={} depth={}", id_, reply.info.name,
-                 reply.access == protocol::Access::read_write ? "read-write" : "read-only",
-                 reply.queues, reply.depth);
+    log(spdlog::level::info,
+        fmt::format("attached '{}' {}, queues={} depth={}", reply.info.name,
+                    reply.access == protocol::Access::read_write ? "read-write" : "read-only",
+                    reply.queues, reply.depth));
   }
   if (step.send && !send(*step.send)) return;
   if (step.acknowledged) return finish("the target ends");
@@ -157,7 +165,7 @@ void Session::greet() {
   greeted_ = true;
   deadline_.cancel();
   ++environment_.counters.sessions;
-  spdlog::info("session {}: {} connected over {}", id_, peer().text(), device_.name());
+  log(spdlog::level::info, fmt::format("{} connected over {}", peer().text(), device_.name()));
   if (const auto time = environment_.limits.silence(); time.count() > 0) listen_for_silence(time);
 }
 
@@ -239,11 +247,16 @@ void Session::finish(const std::string& reason) {
   environment_.owner.on_session_over(*this);
 }
 
+void Session::log(spdlog::level::level_enum level, const std::string& what) {
+  environment_.log.note(peer().account(), level, fmt::format("session {}: {}", id_, what));
+}
+
 /// Those that never got in are not worth a line each.
 void Session::log_end(const std::string& reason) {
-  const std::string line = fmt::format("session {}: {} ended: {}", id_, peer().text(), reason);
-  if (greeted_) return spdlog::info("{}", line);
-  if (const auto text = environment_.strangers.note(line)) spdlog::warn("{}", *text);
+  const std::string what = fmt::format("{} ended: {}", peer().text(), reason);
+  if (greeted_) return log(spdlog::level::info, what);
+  const auto text = environment_.strangers.note(fmt::format("session {}: {}", id_, what));
+  if (text) spdlog::warn("{}", *text);
 }
 
 void Session::expel(Status status, const std::string& reason) {
@@ -266,9 +279,7 @@ void Session::count(Counts& counts) const {
 
 std::optional<protocol::QueueRefusal> Session::connect_queue(
     std::unique_ptr<cm::Connection>& connection, const protocol::QueueRequest& request) {
-  if (over_ || last_word_) {
-    return protocol::QueueRefusal{Status::no_attachment, "the session has ended"};
-  }
+  if (over_ || last_word_) return refuse_unproved();
   if (connection->device() != device_.context()) {
     return protocol::QueueRefusal{
         Status::not_supported,
@@ -291,8 +302,8 @@ void Session::detach(std::uint64_t attachment, const std::optional<Outgoing>& re
 
 void Session::end_attachment(std::uint64_t attachment, const std::string& taker) {
   if (!protocol_.end_attachment(attachment, taker)) return;
-  spdlog::info("session {}: attachment {:#x} of {} ended: {} takes its lease over", id_, attachment,
-               peer().text(), taker);
+  log(spdlog::level::info, fmt::format("attachment {:#x} of {} ended: {} takes its lease over",
+                                       attachment, peer().text(), taker));
   queues_.end(attachment);
 }
 

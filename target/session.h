@@ -75,7 +75,6 @@ class Session final : private cm::EventHandler,
 
   std::chrono::steady_clock::time_point since() const noexcept { return since_; }
   bool is_over() const noexcept { return over_; }
-  bool is_stranger() const noexcept { return !over_ && protocol_.is_stranger(); }
   bool is_known() const noexcept { return !over_ && protocol_.is_known(); }
 
  private:
@@ -102,6 +101,7 @@ class Session final : private cm::EventHandler,
   void end_with(protocol::Status status, const std::string& reason);
   void linger(const std::string& reason);
   void finish(const std::string& reason);
+  void log(spdlog::level::level_enum level, const std::string& what);
   void log_end(const std::string& reason);
 
   std::uint32_t id_;

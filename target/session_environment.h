@@ -4,11 +4,12 @@
 #include <cstdint>
 #include <string>
 
+#include "common/log_limiter.h"
 #include "common/protocol/messages.h"
 #include "target/client_budgets.h"
 #include "target/client_keys.h"
+#include "target/client_log.h"
 #include "target/counters.h"
-#include "target/failed_attempts.h"
 #include "target/io_threads.h"
 #include "target/limits.h"
 #include "target/queue_drain.h"
@@ -45,8 +46,10 @@ struct SessionEnvironment {
   IoThreads* io_threads;  ///< null when no export has a file
   QueueDrain& drain;
   ClientBudgets& budgets;
-  const ClientKeys* keys;     ///< null when nobody is asked who they are
-  FailedAttempts& strangers;  ///< who came and never got in
+  ClientBudgets& queues;   ///< I/O queues that are connected, or whose last one is not through
+  const ClientKeys* keys;  ///< null when nobody is asked who they are
+  ClientLog& log;          ///< what clients do
+  LogLimiter& strangers;   ///< who came and never got in
 };
 
 }  // namespace rdmablk::target

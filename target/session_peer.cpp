@@ -10,7 +10,7 @@ std::string SessionPeer::text() const {
 
 std::string SessionPeer::account() const {
   // The colon keeps the two apart: no name has one.
-  return client.empty() ? ":" + address.substr(0, address.rfind(':')) : client;
+  return client.empty() ? ":" + host() : client;
 }
 
 bool SessionPeer::is_resumed_by(const SessionPeer& other) const noexcept {

@@ -15,6 +15,9 @@ struct SessionPeer {
   /// For people: "10.0.0.2:4711", "backup (10.0.0.2:4711)".
   std::string text() const;
 
+  /// Its address without the port.
+  std::string host() const { return address.substr(0, address.rfind(':')); }
+
   /// What its limits count by: its name, or its address without the port. No name is an address.
   std::string account() const;
 

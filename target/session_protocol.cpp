@@ -276,9 +276,7 @@ std::variant<const Attachment*, protocol::QueueRefusal> SessionProtocol::admit(
   if (state_ == State::leaving) {
     return QueueRefusal{Status::shutting_down, "the target is about to end"};
   }
-  if (state_ != State::ready) {
-    return QueueRefusal{Status::no_attachment, "there is no such attachment"};
-  }
+  if (state_ != State::ready) return refuse_unproved();
   const auto admission = attachments_.admit(request);
   const auto* const admitted = std::get_if<const Attachment*>(&admission);
   if (admitted == nullptr) return admission;

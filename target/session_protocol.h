@@ -88,11 +88,6 @@ class SessionProtocol {
   /// Who it is with; complete when it joins.
   const SessionPeer& peer() const noexcept { return peer_; }
 
-  /// Whether it is not known yet who it is.
-  bool is_stranger() const noexcept {
-    return state_ == State::awaiting_hello || state_ == State::awaiting_authentication;
-  }
-
   /// Whether it is known who it is, and nothing has ended yet.
   bool is_known() const noexcept { return state_ == State::joining || is_open(); }
 

@@ -6,7 +6,8 @@
 
 namespace rdmablk::target {
 
-/// The memory that all I/O queues of file exports may use for their slots. Any thread.
+/// What may be used of something: the memory of the slots of file exports, or I/O queues. Any
+/// thread.
 class SlotBudget {
  public:
   /// A part of it, given back at the end.
@@ -34,7 +35,7 @@ class SlotBudget {
     std::uint64_t bytes_ = 0;
   };
 
-  /// @param limit bytes.
+  /// @param limit bytes, or queues.
   explicit SlotBudget(std::uint64_t limit) noexcept : limit_(limit) {}
   SlotBudget(const SlotBudget&) = delete;
   SlotBudget& operator=(const SlotBudget&) = delete;

@@ -32,6 +32,26 @@ void make(const std::string& path) {
   }
 }
 
+/// Whoever could write there could have exports taken for what they are not.
+void refuse_what_others_may_write(int fd, const std::string& path) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) {
+    throw SystemError(fmt::format("look at the state directory '{}'", path), errno);
+  }
+  if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
+    throw Error(fmt::format(
+        "the state directory '{}' belongs to user {}, who could change what it keeps: chown it to "
+        "the user that runs the target, or {}",
+        path, status.st_uid, kRemedy));
+  }
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    throw Error(fmt::format(
+        "the state directory '{}' may be written by others than its owner (mode {:04o}): "
+        "chmod go-w '{}', or {}",
+        path, status.st_mode & 07777U, path, kRemedy));
+  }
+}
+
 void write_all(int fd, std::string_view content) {
   while (!content.empty()) {
     const ssize_t written = ::write(fd, content.data(), content.size());
@@ -68,6 +88,7 @@ StateDirectory::StateDirectory(std::string path) : path_(std::move(path)) {
     throw Error(fmt::format("cannot use the state directory '{}': {}; {}", path_, errno_text(errno),
                             kRemedy));
   }
+  refuse_what_others_may_write(directory_.get(), path_);
 }
 
 std::optional<std::string> StateDirectory::read(const std::string& name) const {

@@ -18,7 +18,8 @@ std::string default_state_directory();
 class StateDirectory {
  public:
   /// Makes the directory, and those above it, when it is missing; for its owner alone (mode 0700).
-  /// Throws Error.
+  /// One that is there is refused when others than root and this user may write to it. Throws
+  /// Error.
   explicit StateDirectory(std::string path);
 
   const std::string& path() const noexcept { return path_; }

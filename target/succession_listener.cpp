@@ -19,6 +19,10 @@ namespace {
 /// How long a process that has connected may take to say what it wants.
 constexpr std::chrono::seconds kPatience{5};
 
+/// Until the next attempt when one failed: what it is about, such as descriptors that ran out,
+/// lasts.
+constexpr std::chrono::milliseconds kPause{200};
+
 }  // namespace
 
 SuccessionListener::SuccessionListener(asio::io_context& io, SuccessionHandler& handler)
@@ -44,8 +48,18 @@ SuccessionListener::~SuccessionListener() = default;
 void SuccessionListener::accept() {
   acceptor_.async_accept([this](const asio::error_code& error, Socket socket) {
     if (error == asio::error::operation_aborted) return;
-    if (error) return accept();
+    if (error) return pause(error);
     hear(std::move(socket));
+  });
+}
+
+void SuccessionListener::pause(const asio::error_code& error) {
+  const auto line = intruders_.note(
+      fmt::format("cannot hear who would succeed this target: {}", errno_text(error.value())));
+  if (line) spdlog::warn("{}", *line);
+  patience_.expires_after(kPause);
+  patience_.async_wait([this](const asio::error_code& cancelled) {
+    if (!cancelled) accept();
   });
 }
 

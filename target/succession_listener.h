@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "target/failed_attempts.h"
+#include "common/log_limiter.h"
 #include "target/succession.h"
 
 namespace rdmablk::target {
@@ -40,6 +40,7 @@ class SuccessionListener {
   using Socket = asio::local::stream_protocol::socket;
 
   void accept();
+  void pause(const asio::error_code& error);
   void hear(Socket socket);
   std::optional<std::string> reason_to_refuse(std::string_view text);
   void on_request(std::string_view text);
@@ -51,7 +52,7 @@ class SuccessionListener {
   std::optional<Socket> peer_;
   asio::streambuf request_{kMaxSuccessionLine};
   asio::steady_timer patience_;
-  FailedAttempts intruders_;
+  LogLimiter intruders_;
   pid_t peer_pid_ = -1;
 };
 

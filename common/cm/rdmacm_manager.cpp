@@ -20,6 +20,10 @@ constexpr int kBacklog = 128;
 /// The longest private data that any event carries (an iWARP request).
 constexpr std::size_t kMaxEventData = 512;
 
+/// Events that are handled in a turn: peers that go on connecting must not keep timers and messages
+/// waiting.
+constexpr int kEventsATurn = 64;
+
 constexpr const char* kHint = "`rdmablk devices` explains the ways to get a device";
 
 class EventChannel {
@@ -136,7 +140,9 @@ class RdmacmManager final : public ConnectionManager {
 
   void process() override {
     rdma_cm_event* event = nullptr;
-    while (rdma_get_cm_event(channel_.get(), &event) == 0) take(event);
+    for (int i = 0; i < kEventsATurn && rdma_get_cm_event(channel_.get(), &event) == 0; ++i) {
+      take(event);
+    }
     disposal_.retry();
   }
 

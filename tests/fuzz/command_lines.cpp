@@ -58,7 +58,7 @@ void check_target(const Words& words) {
               (limits.keepalive >= milliseconds(100) && limits.keepalive <= hours(1)),
           "an initiator has time to say something");
   require(limits.sessions > 0 && limits.client_sessions > 0 && limits.handshakes > 0 &&
-              limits.session_queues > 0,
+              limits.session_queues > 0 && limits.client_queues > 0,
           "somebody is let in");
   require(limits.slots > 0 && limits.slot_size >= 4096 && limits.slot_size % kSectorSize == 0,
           "there are slots");

@@ -334,6 +334,7 @@ class Peer final : private target::IoQueueOwner {
     require(got == static_cast<ssize_t>(file_.size()), "the file keeps its size");
   }
 
+  void on_queue_in_error(const std::string& /*line*/) override {}
   void on_queue_over(target::IoQueue& /*queue*/, const std::string& reason) override {
     require(!reason.empty(), "the end of a queue has a reason");
     over_ = true;

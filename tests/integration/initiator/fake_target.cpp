@@ -229,11 +229,30 @@ void FakeTarget::answer(Peer& peer, const protocol::Message& message) {
       reply.keepalive_ms = look([](const Script& script) { return script.keepalive_ms; });
       return peer.reply(message, Status::ok, reply);
     }
+    case MessageType::list:
+      return answer_list(peer, message);
+    case MessageType::event:  // is acknowledged
+      return;
     case MessageType::attach:
       return answer_attach(peer, message);
     default:
       return peer.reply(message, Status::ok, protocol::Empty{});
   }
+}
+
+void FakeTarget::answer_list(Peer& peer, const protocol::Message& message) {
+  protocol::ListReply reply;
+  reply.more = look([](const Script& script) { return script.lists_for_ever; });
+  if (reply.more) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    reply.exports.emplace_back().name = "disk";
+    reply.exports.back().size = kSize;
+    reply.exports.back().block_size = 4096;
+    protocol::EventNotice notice;
+    notice.kind = protocol::EventKind::shutting_down;
+    peer.channel.send({MessageType::event, false, Status::ok, 1}, notice);
+  }
+  peer.reply(message, Status::ok, reply);
 }
 
 void FakeTarget::answer_attach(Peer& peer, const protocol::Message& message) {

@@ -44,6 +44,7 @@ class FakeTarget final : private cm::RequestHandler, private cm::EventHandler {
     protocol::Generation generation{std::byte{1}};
     std::uint64_t lease = 7;
     std::uint32_t keepalive_ms = 0;
+    bool lists_for_ever = false;  ///< a page a millisecond, each behind a notice that it shuts down
 
     std::vector<protocol::Hello> hellos;
     std::vector<protocol::Attach> attaches;
@@ -98,6 +99,7 @@ class FakeTarget final : private cm::RequestHandler, private cm::EventHandler {
                   const protocol::QueueRequest& request);
   void answer(Peer& peer, const protocol::Message& message);
   void answer_command(Peer& peer, const protocol::Message& message);
+  void answer_list(Peer& peer, const protocol::Message& message);
   void answer_attach(Peer& peer, const protocol::Message& message);
   void sweep();
 

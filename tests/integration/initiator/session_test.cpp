@@ -1,10 +1,16 @@
 // What an initiator is told, and how it fails, while it sets up.
 
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <sstream>
 
 #include "common/error.h"
 #include "initiator/remote_image.h"
 #include "initiator/session.h"
+#include "tests/integration/initiator/fake_target.h"
 #include "tests/integration/initiator/queue_driver.h"
 #include "tests/integration/target/target_process.h"
 
@@ -35,6 +41,25 @@ TEST(SessionTest, ListsExportsByName) {
   EXPECT_EQ(exports.front().name, "e100");
   EXPECT_EQ(exports.back().name, "e199");
   EXPECT_EQ(exports.back().size, 4096U);
+}
+
+/// Nor does it fill the log.
+TEST(SessionTest, ATargetWithoutAnEndHoldsNobodyUp) {
+  std::ostringstream log;
+  const auto before = spdlog::default_logger();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(log)));
+  FakeTarget target;
+  target.change([](FakeTarget::Script& script) { script.lists_for_ever = true; });
+  initiator::SessionOptions options;
+  options.timeout = std::chrono::milliseconds(500);
+  const auto session = Session::connect(target.host_port(), options);
+  const std::string error = error_of([&] { session->list(); });
+  spdlog::set_default_logger(before);
+  EXPECT_NE(error.find("did not answer in time"), std::string::npos) << error;
+  const std::string lines = log.str();
+  EXPECT_NE(lines.find("the target is shutting down"), std::string::npos);
+  EXPECT_LE(std::ranges::count(lines, '\n'), 5) << lines;
 }
 
 TEST(SessionTest, NamesTheExportsThereAreWhenAskedForAnother) {

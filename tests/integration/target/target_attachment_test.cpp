@@ -52,10 +52,10 @@ TEST_F(TargetAttachmentTest, RefusesAWrongProof) {
   const auto attached = initiator_.attach("disk", Access::read_write);
   auto wrong_token = queue_request(attached);
   wrong_token.proof[31] ^= std::byte{1};
-  EXPECT_EQ(refusal_of(wrong_token), Status::unauthorized);
+  EXPECT_EQ(refusal_of(wrong_token), Status::no_attachment);
   auto wrong_nonce = queue_request(attached);
   wrong_nonce.nonce[0] ^= std::byte{1};
-  EXPECT_EQ(refusal_of(wrong_nonce), Status::unauthorized);
+  EXPECT_EQ(refusal_of(wrong_nonce), Status::no_attachment);
   EXPECT_EQ(refusal_of(queue_request(attached)), Status::ok);
 }
 
@@ -64,7 +64,7 @@ TEST_F(TargetAttachmentTest, RefusesTheProofOfAnotherAttachment) {
   const auto second = initiator_.attach("disk", Access::read_only);
   auto mixed = queue_request(first);
   mixed.attachment = second.attachment;
-  EXPECT_EQ(refusal_of(mixed), Status::unauthorized);
+  EXPECT_EQ(refusal_of(mixed), Status::no_attachment);
 }
 
 TEST_F(TargetAttachmentTest, RefusesAnEarlierEpoch) {

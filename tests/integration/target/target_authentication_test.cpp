@@ -210,15 +210,15 @@ TEST_F(TargetAuthenticationTest, RefusesTheProofOfAnotherQueue) {
   const auto second = initiator_.raw().attach("disk", Access::read_only);
   auto changed = initiator_.queue(first);
   changed.queue = 1;
-  EXPECT_EQ(refusal_of(changed), Status::unauthorized);
+  EXPECT_EQ(refusal_of(changed), Status::no_attachment);
   changed = initiator_.queue(first);
   ++changed.epoch;
-  EXPECT_EQ(refusal_of(changed), Status::unauthorized);
+  EXPECT_EQ(refusal_of(changed), Status::no_attachment);
   changed = initiator_.queue(first);
   changed.attachment = second.attachment;
-  EXPECT_EQ(refusal_of(changed), Status::unauthorized);
+  EXPECT_EQ(refusal_of(changed), Status::no_attachment);
   changed = queue_request(first);  // with the token
-  EXPECT_EQ(refusal_of(changed), Status::unauthorized);
+  EXPECT_EQ(refusal_of(changed), Status::no_attachment);
   EXPECT_EQ(refusal_of(initiator_.queue(first)), Status::ok);
 }
 
@@ -227,7 +227,25 @@ TEST_F(TargetAuthenticationTest, AnotherClientCannotProveAQueue) {
   const auto attached = initiator_.raw().attach("disk", Access::read_only);
   KnownInitiator bob(waiter_, target_.address());
   bob.enter("bob", bobs_);
-  EXPECT_EQ(refusal_of(bob.queue(attached)), Status::unauthorized);
+  EXPECT_EQ(refusal_of(bob.queue(attached)), Status::no_attachment);
+}
+
+TEST_F(TargetAuthenticationTest, NobodyCanTellWhichAttachmentsThereAre) {
+  initiator_.enter("alice", alices_);
+  auto guess = queue_request(initiator_.raw().attach("disk", Access::read_only));
+  const auto answer = [&] {
+    const RawQueue queue(waiter_, target_.address(), guess.encode());
+    return queue.refusal().value();
+  };
+  const auto live = answer();
+  ++guess.attachment;
+  const auto no_attachment = answer();
+  guess.attachment += std::uint64_t{1} << 40;
+  const auto no_session = answer();
+  for (const auto& other : {no_attachment, no_session}) {
+    EXPECT_EQ(other.status, live.status);
+    EXPECT_EQ(other.text, live.text);
+  }
 }
 
 TEST_F(TargetAuthenticationTest, GivesEachClientWhatItMayHave) {

@@ -242,6 +242,32 @@ TEST(TargetLimitTest, ASessionHasSoManyQueues) {
   EXPECT_EQ(second.refusal()->status, Status::limit);
 }
 
+TEST(TargetLimitTest, AClientHasSoManyQueuesInAllItsSessions) {
+  TargetProcess target({"--export", "disk=memory:1M", "--max-client-queues", "1"});
+  EventWaiter waiter;
+  RawInitiator initiator(waiter, target.address());
+  initiator.hello();
+  const auto attached = initiator.attach("disk", Access::read_only);
+  RawInitiator another(waiter, target.address());
+  another.hello();
+  const auto request = queue_request(another.attach("disk", Access::read_only));
+  {
+    const RawQueue first(waiter, target.address(), queue_request(attached).encode());
+    ASSERT_TRUE(first.connected());
+    const RawQueue second(waiter, target.address(), request.encode());
+    ASSERT_TRUE(second.refusal());
+    EXPECT_EQ(second.refusal()->status, Status::limit);
+    EXPECT_THAT(second.refusal()->text, HasSubstr("(--max-client-queues)"));
+  }
+  while (target.counts().find(" io_queues=0 draining=0 ") == std::string::npos) {
+  }
+  auto next = request;
+  ++next.epoch;
+  const RawQueue second(waiter, target.address(), next.encode());
+  EXPECT_TRUE(second.connected());
+  target.show_log_if_failed();
+}
+
 TEST(TargetLimitTest, WhoTalksTooMuchIsHeardLater) {
   TargetProcess target({"--export", "disk=memory:1M", "--admin-rate", "5"});
   EventWaiter waiter;

@@ -189,6 +189,21 @@ TEST(TargetHandshakeTest, LimitsSessions) {
   EXPECT_EQ(refusal_of(waiter, target), "refused: there are 2 sessions");
 }
 
+/// Nor does who is still reading why it was refused.
+TEST(TargetHandshakeTest, WhoIsNotInTakesNoSession) {
+  TargetProcess target({"--export", "disk=memory:1M", "--max-sessions", "1"});
+  EventWaiter waiter;
+  RawInitiator refused(waiter, target.address());
+  EXPECT_EQ(refused.request(MessageType::list, protocol::List{}).header.type, MessageType::error);
+  RawInitiator silent(waiter, target.address());
+  RawInitiator late(waiter, target.address());
+  RawInitiator first(waiter, target.address());
+  first.hello();
+  EXPECT_THROW(late.hello(), Error) << "there is one session by now";
+  late.wait_until_disconnected();
+  EXPECT_EQ(first.request(MessageType::keepalive, protocol::Empty{}).header.status, Status::ok);
+}
+
 TEST(TargetHandshakeTest, DoesNotDropWhoSaidHello) {
   TargetProcess target({"--export", "disk=memory:1M", "--handshake-timeout", "0.3"});
   EventWaiter waiter;

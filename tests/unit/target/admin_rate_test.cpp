@@ -27,6 +27,16 @@ TEST(AdminRateTest, KeepsNoMoreThanASecondsWorth) {
   EXPECT_EQ(taken, 3);
 }
 
+TEST(AdminRateTest, CountsWhatCostsMore) {
+  const auto start = AdminRate::Clock::now();
+  AdminRate rate(100, start);
+  for (int i = 0; i < 5; ++i) rate.take(20);
+  EXPECT_FALSE(rate.has_room(start));
+  rate.take(500);
+  EXPECT_FALSE(rate.has_room(start + milliseconds(1000)));
+  EXPECT_TRUE(rate.has_room(start + milliseconds(1020)));
+}
+
 TEST(AdminRateTest, ZeroIsNoLimit) {
   AdminRate rate(0);
   for (int i = 0; i < 10000; ++i) {

@@ -107,12 +107,12 @@ TEST_F(AttachmentTest, EveryByteOfTheProofCounts) {
   for (std::size_t i = 0; i < protocol::Token{}.size(); ++i) {
     auto request = valid_request(0);
     request.proof[i] ^= std::byte{0x80};
-    EXPECT_EQ(admit(request), Status::unauthorized) << i;
+    EXPECT_EQ(admit(request), Status::no_attachment) << i;
   }
   for (std::size_t i = 0; i < protocol::Nonce{}.size(); ++i) {
     auto request = valid_request(0);
     request.nonce[i] ^= std::byte{1};
-    EXPECT_EQ(admit(request), Status::unauthorized) << i;
+    EXPECT_EQ(admit(request), Status::no_attachment) << i;
   }
 }
 
@@ -120,7 +120,7 @@ TEST_F(AttachmentTest, WithoutTheProofNothingIsTold) {
   auto request = valid_request(99);
   request.proof = {};
   request.epoch = 99;
-  EXPECT_EQ(admit(request), Status::unauthorized);
+  EXPECT_EQ(admit(request), Status::no_attachment);
 }
 
 }  // namespace

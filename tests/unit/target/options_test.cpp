@@ -37,13 +37,14 @@ TEST(OptionsTest, ReadsACommandLine) {
 TEST(OptionsTest, ReadsLimits) {
   const auto options =
       parse({"--export", "a=memory:1M", "--insecure", "--keepalive", "0.5", "--max-client-sessions",
-             "3", "--max-session-queues", "4", "--max-handshakes", "5", "--admin-rate", "0",
-             "--slot-memory", "64M", "--client-slot-memory", "16M"});
+             "3", "--max-session-queues", "4", "--max-client-queues", "6", "--max-handshakes", "5",
+             "--admin-rate", "0", "--slot-memory", "64M", "--client-slot-memory", "16M"});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->limits.keepalive.count(), 500);
   EXPECT_EQ(options->limits.silence().count(), 1500);
   EXPECT_EQ(options->limits.client_sessions, 3U);
   EXPECT_EQ(options->limits.session_queues, 4U);
+  EXPECT_EQ(options->limits.client_queues, 6U);
   EXPECT_EQ(options->limits.handshakes, 5U);
   EXPECT_EQ(options->limits.admin_rate, 0U);
   EXPECT_EQ(options->client_slot_memory, 16U << 20U);

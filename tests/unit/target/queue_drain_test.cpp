@@ -51,6 +51,7 @@ class QueueDrainTest : public ::testing::Test, private IoQueueOwner {
     drain_.when_gone({first, last}, [this, first] { gone_.push_back(first); });
   }
 
+  void on_queue_in_error(const std::string& /*line*/) override {}
   void on_queue_over(IoQueue& /*queue*/, const std::string& /*reason*/) override {}
   void on_queue_violation(IoQueue& /*queue*/, const std::string& /*reason*/) override {}
 

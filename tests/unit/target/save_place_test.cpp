@@ -74,7 +74,7 @@ TEST_F(SavePlaceTest, OverwritesWhatOneThatWasKilledLeft) {
 
 TEST_F(SavePlaceTest, SaysWhenItCannotBeMade) {
   std::filesystem::create_symlink("elsewhere", temporary_);
-  EXPECT_THAT(complaint(), HasSubstr("cannot make " + temporary_));
+  EXPECT_THAT(complaint(), HasSubstr("cannot open " + temporary_));
   std::filesystem::remove(temporary_);
   ASSERT_EQ(::mkfifo(temporary_.c_str(), 0600), 0);
   EXPECT_THAT(complaint(), HasSubstr("no regular file"));

@@ -63,7 +63,7 @@ class SessionAuthenticationTest : public ::testing::Test {
     const Step step = request(MessageType::hello, hello);
     EXPECT_FALSE(step.joins) << "before it has said who it is";
     EXPECT_FALSE(step.greeted);
-    EXPECT_TRUE(protocol_.is_stranger());
+    EXPECT_FALSE(protocol_.is_known());
     auto reply = std::get<protocol::HelloReply>(step.send.value().payload);
     answered_ = encode(reply);
     return reply;
@@ -145,7 +145,7 @@ TEST_F(SessionAuthenticationTest, LetsInWhoProvesIt) {
   EXPECT_TRUE(step.joins);
   EXPECT_FALSE(step.send) << "before the session that it resumes is gone";
   EXPECT_EQ(protocol_.peer().client, "alice");
-  EXPECT_FALSE(protocol_.is_stranger());
+  EXPECT_TRUE(protocol_.is_known());
   const Step joined = protocol_.join();
   EXPECT_TRUE(joined.greeted);
   ASSERT_TRUE(joined.send);
@@ -312,33 +312,33 @@ TEST_F(QueueAuthenticationTest, AdmitsWhoHasTheSessionsKeyOnce) {
 TEST_F(QueueAuthenticationTest, AProofIsOfOneQueueOneEpochAndOneAttachment) {
   auto other = request_;
   ++other.queue;
-  EXPECT_EQ(admit(other), Status::unauthorized);
+  EXPECT_EQ(admit(other), Status::no_attachment);
   other = request_;
   ++other.epoch;
-  EXPECT_EQ(admit(other), Status::unauthorized);
+  EXPECT_EQ(admit(other), Status::no_attachment);
   const auto second = attach("both").attached->reply();
   other = request_;
   other.attachment = second.attachment;
-  EXPECT_EQ(admit(other), Status::unauthorized);
+  EXPECT_EQ(admit(other), Status::no_attachment);
   other.nonce = second.nonce;
-  EXPECT_EQ(admit(other), Status::unauthorized);
+  EXPECT_EQ(admit(other), Status::no_attachment);
 }
 
 TEST_F(QueueAuthenticationTest, TheTokenIsNoProof) {
   request_.proof = reply_.token;
-  EXPECT_EQ(admit(request_), Status::unauthorized);
+  EXPECT_EQ(admit(request_), Status::no_attachment);
 }
 
 TEST_F(QueueAuthenticationTest, TheClientsKeyIsNotTheSessions) {
   request_.proof = auth::queue_proof(kKeyOfBob, request_);
-  EXPECT_EQ(admit(request_), Status::unauthorized);
+  EXPECT_EQ(admit(request_), Status::no_attachment);
 }
 
 TEST_F(QueueAuthenticationTest, EveryBitCounts) {
   for (std::size_t bit = 0; bit < 256; ++bit) {
     auto other = request_;
     other.proof[bit / 8] ^= std::byte{1} << (bit % 8);
-    EXPECT_EQ(admit(other), Status::unauthorized) << bit;
+    EXPECT_EQ(admit(other), Status::no_attachment) << bit;
   }
 }
 

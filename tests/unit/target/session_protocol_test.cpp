@@ -108,10 +108,10 @@ class SessionProtocolTest : public ::testing::Test {
 };
 
 TEST_F(SessionProtocolTest, GreetsBack) {
-  EXPECT_TRUE(protocol_.is_stranger());
+  EXPECT_FALSE(protocol_.is_known());
   const Step step = hello();
   EXPECT_TRUE(step.greeted);
-  EXPECT_FALSE(protocol_.is_stranger());
+  EXPECT_TRUE(protocol_.is_known());
   ASSERT_TRUE(step.send);
   EXPECT_TRUE(step.send->header.is_reply);
   EXPECT_EQ(step.send->header.tag, 77U);
@@ -132,7 +132,7 @@ TEST_F(SessionProtocolTest, GreetsOnlyWhenItMayJoin) {
   EXPECT_TRUE(step.joins);
   EXPECT_FALSE(step.send);
   EXPECT_FALSE(step.greeted);
-  EXPECT_FALSE(protocol_.is_stranger());
+  EXPECT_TRUE(protocol_.is_known());
   const Step joined = protocol_.join();
   EXPECT_TRUE(joined.greeted);
   ASSERT_TRUE(joined.send);

@@ -80,6 +80,30 @@ TEST(StateDirectoryErrorTest, NamesTheDirectoryAndTheOption) {
   }
 }
 
+TEST(StateDirectoryErrorTest, RefusesWhatOthersMayWrite) {
+  const ScratchDirectory scratch;
+  const std::string path = scratch.path("state");
+  std::filesystem::create_directory(path);
+  for (const unsigned mode : {0770U, 0702U, 01777U}) {
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+    EXPECT_THAT(error_of<Error>([&] { StateDirectory{path}; }),
+                AllOf(HasSubstr(path), HasSubstr("chmod go-w"), HasSubstr("--state-dir")))
+        << mode;
+  }
+  ASSERT_EQ(::chmod(path.c_str(), 0755), 0);
+  EXPECT_NO_THROW(StateDirectory{path});
+}
+
+TEST(StateDirectoryErrorTest, RefusesWhatBelongsToSomebodyElse) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a directory away";
+  const ScratchDirectory scratch;
+  const std::string path = scratch.path("state");
+  std::filesystem::create_directory(path);
+  if (::chown(path.c_str(), 1, 1) != 0) GTEST_SKIP() << "there is no other user";
+  EXPECT_THAT(error_of<Error>([&] { StateDirectory{path}; }),
+              AllOf(HasSubstr("belongs to user 1"), HasSubstr("chown")));
+}
+
 TEST(StateDirectoryPlaceTest, IsTheServiceManagersFirst) {
   ::setenv("STATE_DIRECTORY", "/run/a:/run/b", 1);
   EXPECT_EQ(default_state_directory(), "/run/a");

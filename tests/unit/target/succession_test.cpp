@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -159,6 +161,43 @@ TEST(SuccessionTest, BearsThoseWhoSayNothingThatMakesSense) {
   InheritedMemory inherited;
   Predecessor(::getpid(), request("disk=memory:1M"), inherited).confirm();
   EXPECT_TRUE(old.wait());
+}
+
+/// As long as it lives this process can open nothing more.
+class NoMoreDescriptors {
+ public:
+  NoMoreDescriptors() {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    rlimit limit = before_;
+    limit.rlim_cur = static_cast<rlim_t>(UniqueFd(::open("/", O_PATH | O_CLOEXEC)).get());
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  }
+  ~NoMoreDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  NoMoreDescriptors(const NoMoreDescriptors&) = delete;
+  NoMoreDescriptors& operator=(const NoMoreDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+class NoSuccession final : public SuccessionHandler {
+  std::optional<std::string> refuse_successor(const SuccessionRequest&) override { return "no"; }
+  void on_successor(Successor) override {}
+};
+
+TEST(SuccessionTest, WaitsWhenDescriptorsRunOut) {
+  asio::io_context io{1};
+  NoSuccession handler;
+  const SuccessionListener listener(io, handler);
+  const UniqueFd socket = connect_to_self();
+  {
+    const NoMoreDescriptors limit;
+    EXPECT_LE(io.run_for(std::chrono::milliseconds(50)), 2U) << "it turns in a circle";
+  }
+  ASSERT_EQ(send_line(socket.get(), "{}"), 0);
+  pollfd answer{socket.get(), POLLIN, 0};
+  while (::poll(&answer, 1, 0) == 0) io.run_one();
+  EXPECT_TRUE(receive_line(socket.get(), 4096));
 }
 
 TEST(SuccessionTest, IsNotWhatATargetServesFor) {

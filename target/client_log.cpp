@@ -1,0 +1,30 @@
+#include "target/client_log.h"
+
+#include <spdlog/spdlog.h>
+
+namespace rdmablk::target {
+
+void ClientLog::note(const std::string& account, spdlog::level::level_enum level,
+                     const std::string& line, Clock::time_point now) {
+  forget_idle(now);
+  LogLimiter& limiter = limiters_.try_emplace(account, kLines).first->second;
+  if (const auto text = limiter.note(line, now)) spdlog::log(level, "{}", *text);
+}
+
+/// Or every address that ever came would be known for ever.
+void ClientLog::forget_idle(Clock::time_point now) {
+  if (now - looked_ < LogLimiter::kWindow) return;
+  looked_ = now;
+  std::erase_if(limiters_, [now](const auto& entry) {
+    const auto& [account, limiter] = entry;
+    if (!limiter.is_idle(now)) return false;
+    const bool is_address = account.starts_with(':');
+    if (limiter.left_out() > 0) {
+      spdlog::warn("{} more lines about {} were left out", limiter.left_out(),
+                   std::string_view(account).substr(is_address ? 1 : 0));
+    }
+    return true;
+  });
+}
+
+}  // namespace rdmablk::target
