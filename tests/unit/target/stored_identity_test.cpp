@@ -164,7 +164,7 @@ TEST_F(StoredIdentityTest, GivesNoLeaseThatCannotBeKept) {
 TEST_F(StoredIdentityTest, GivesNoLeaseOnAFullDisk) {
   const auto mount_point = scratch_.path("full");
   std::filesystem::create_directory(mount_point);
-  if (::mount("none", mount_point.c_str(), "tmpfs", 0, "size=8k") != 0) {
+  if (::mount("none", mount_point.c_str(), "tmpfs", 0, "mode=755,size=8k") != 0) {
     GTEST_SKIP() << "cannot mount a small file system";
   }
   {
