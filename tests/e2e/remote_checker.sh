@@ -129,13 +129,20 @@ go_wrong() {
 
 operations() { "$tools_bin/rdmablk-checker" status "$history"; }
 
+# blame WORKER: it has ended; in good order when the verifier told all to, which then ends, too.
+blame() {
+  wait "$1" || fail "seed $seed: a worker ended: $(tail -n 5 "$scratch/workers.log")"
+  wait "$verifier" || true
+  judge
+}
+
 # Whether the verifier, all workers and the target are there.
 all_are_well() {
   local pid
   is_running "$verifier" || judge
   (($(keeper_says ended) == restarts)) || fail "seed $seed: the target ended: $(tail -n 20 "$target_log")"
   for pid in "${workers[@]}"; do
-    is_running "$pid" || fail "seed $seed: a worker ended: $(tail -n 5 "$scratch/workers.log")"
+    is_running "$pid" || blame "$pid"
   done
 }
 
