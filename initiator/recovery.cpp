@@ -182,7 +182,7 @@ void Recovery::attach(AttachedImage& image) {
           "the target cannot vouch for what was not flushed (its host went down, or it lost "
           "its state), and writes that were acknowledged but never flushed may be lost");
     }
-    attachment.attach_again(true);
+    if (!attach_changed(image)) return;
   }
   if (const auto why = difference(attachment.reply(), attachment.current())) {
     return lose(image, *why);
@@ -193,6 +193,21 @@ void Recovery::attach(AttachedImage& image) {
                     attachment.current().queues, attachment.uri(), image.places().size());
     session_.lose(why);
     throw Error(why);
+  }
+}
+
+/// Attaches an export whose content is not vouched for, of which nothing acknowledged is missing.
+/// @return whether it did; the image is lost otherwise.
+bool Recovery::attach_changed(AttachedImage& image) {
+  try {
+    image.attached().attach_again(true);
+    return true;
+  } catch (const RefusedError& error) {
+    if (error.status() != Status::fenced) throw;
+    lose(image,
+         "it is not what it was: the target has other content under its name, or lost what it knew "
+         "of it, and the right to write that is another's");
+    return false;
   }
 }
 

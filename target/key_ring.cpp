@@ -32,7 +32,13 @@ bool KeyRing::reload() {
   }
   // Nobody at all is what an administrator may want of a target that runs.
   const std::size_t clients = keys_->size();
-  spdlog::info("SIGHUP: read the keys of {} client{}", clients, clients == 1 ? "" : "s");
+  if (clients == 0) {
+    spdlog::warn(
+        "SIGHUP: no client is left in the key file {}: all sessions end, and nobody gets in",
+        *path_);
+  } else {
+    spdlog::info("SIGHUP: read the keys of {} client{}", clients, clients == 1 ? "" : "s");
+  }
   return true;
 }
 

@@ -15,7 +15,8 @@ inline constexpr std::chrono::seconds kSaveLockWait{2};
 /// The file PATH.rdmablk-new, in which a save to PATH begins. It is there, locked, for as long as a
 /// target may save: that shows at the start whether one can be made, and keeps a second target from
 /// saving to the same PATH. The kernel lifts the lock of one that was killed; what such a one has
-/// left is neither read nor written to, but replaced. It goes away with the object.
+/// left is neither read nor written to, but replaced. It goes away with the object. What is at PATH
+/// is locked meanwhile, too, so that nobody exports it.
 class SavePlace {
  public:
   /// @param spec with `save`. @param lock_wait how long to retry when another has locked it; blocks
@@ -27,18 +28,21 @@ class SavePlace {
 
   int fd() const noexcept { return fd_.get(); }
 
-  /// Makes it PATH, on stable storage. Of no use after that. Throws SystemError.
+  /// Makes it PATH, on stable storage. Of no use after that. Throws Error, also when another has
+  /// locked what is there by now.
   void take_place();
 
  private:
+  SavePlace(std::string temporary, const ExportSpec& spec);
   int open(int flags) const;
   void remove_left_over(const Patience& patience) const;
-  void lock(int fd, const Patience& patience) const;
-  bool is_named(int fd) const;
+  void hold(const Patience& patience);
+  void lock(int fd, const std::string& path, const Patience& patience) const;
 
   const ExportSpec& spec_;
   std::string temporary_;
   UniqueFd fd_;
+  UniqueFd held_;  ///< what is at PATH
 };
 
 }  // namespace rdmablk::target

@@ -125,6 +125,13 @@ expect_fail 1 "cannot save export 'saved' to $scratch/nowhere/m.img.*No such fil
 start_target --export "saved=memory:1M,save=$scratch/one.img"
 expect_fail 1 "cannot save export 'other' to $scratch/one.img: another target or export saves to it" \
   "${target_command[@]}" --state-dir "$scratch/state2" --export "other=memory:1M,save=$scratch/one.img"
+stop_target
+truncate --size 1M "$scratch/exported.img"
+start_target --export "file=file:$scratch/exported.img"
+expect_fail 1 "cannot save export 'other' to $scratch/exported.img: another target or export .*is of it" \
+  "${target_command[@]}" --state-dir "$scratch/state2" --export "other=memory:1M,save=$scratch/exported.img"
+stop_target
+start_target --export "saved=memory:1M,save=$scratch/one.img"
 expect_fail 2 "exports 'a' and 'b' are of one file, '$scratch/two.img'.*save= a file of its own" "${target_command[@]}" \
   --state-dir "$scratch/state2" --export "a=memory:1M,save=$scratch/two.img" --export "b=memory:1M,save=$scratch/two.img"
 

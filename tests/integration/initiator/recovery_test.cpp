@@ -200,6 +200,20 @@ TEST_F(RecoveryTest, FailsForGoodWhenAnAcknowledgedWriteMayBeLost) {
   EXPECT_EQ(session_->state().phase, SessionState::Phase::lost);
 }
 
+TEST_F(RecoveryTest, FailsForGoodWhenOtherContentIsAnothersToWrite) {
+  target_.change([](Script& script) { script.kind = protocol::ExportKind::file; });
+  connect();
+  EXPECT_EQ(driver().run(Operation::read, 0, kPage), 0);
+  target_.change([](Script& script) {
+    script.generation[0] = std::byte{2};
+    script.attach_status = Status::fenced;
+  });
+  lose_admin();
+  EXPECT_EQ(driver().run(Operation::read, 0, kPage), EIO);
+  EXPECT_EQ(session_->state().phase, SessionState::Phase::lost);
+  EXPECT_NE(session_->state().reason.find("other content under its name"), std::string::npos);
+}
+
 /// Writes that were under way are done anew: nobody was told that they had been done.
 TEST_F(RecoveryTest, WhatWasNotAcknowledgedIsNotLost) {
   target_.change([](Script& script) { script.kind = protocol::ExportKind::file; });

@@ -1,5 +1,6 @@
 #include "target/save_place.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -41,6 +42,30 @@ TEST_F(SavePlaceTest, IsOfOneTargetAtATime) {
   EXPECT_THAT(complaint(), AllOf(HasSubstr("'disk'"), HasSubstr(path_),
                                  HasSubstr("another target or export saves to it")));
   EXPECT_TRUE(std::filesystem::exists(temporary_)) << "it is the first one's still";
+}
+
+TEST_F(SavePlaceTest, IsNotWhatAnotherExports) {
+  std::ofstream(path_) << "exported";
+  const UniqueFd exported(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(lock_file(exported.get(), false, Patience({})), LockOutcome::locked);
+  EXPECT_THAT(complaint(), HasSubstr("or is of it (lslocks shows who has " + path_ + ")"));
+  EXPECT_FALSE(std::filesystem::exists(temporary_));
+}
+
+TEST_F(SavePlaceTest, CannotBeExportedByOthers) {
+  std::ofstream(path_) << "saved";
+  const SavePlace place(spec_);
+  const UniqueFd other(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
+  EXPECT_EQ(lock_file(other.get(), true, Patience({})), LockOutcome::held);
+}
+
+TEST_F(SavePlaceTest, LeavesWhatIsExportedMeanwhileAlone) {
+  SavePlace place(spec_);
+  std::ofstream(path_) << "exported";
+  const UniqueFd exported(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(lock_file(exported.get(), false, Patience({})), LockOutcome::locked);
+  EXPECT_THAT(error_of<Error>([&] { place.take_place(); }), HasSubstr("lslocks"));
+  EXPECT_EQ(std::filesystem::file_size(path_), 8U);
 }
 
 TEST_F(SavePlaceTest, IsFreeWhenItHasBecomeTheFile) {
