@@ -27,6 +27,15 @@ void check_words(int argc, const char* const* argv) {
   }
 }
 
+std::string complaint_about_values(const CLI::App& command, const CLI::ParseError& error) {
+  const std::string text = error.what();  // "--bs: 1 required SIZE missing"
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) return text;
+  const std::string name = text.substr(0, text.find(':'));
+  const CLI::Option* const option = command.get_option_no_throw(name);
+  const bool is_repeated = option != nullptr && option->count() > 1;
+  return name + (is_repeated ? ": given more than once" : " needs a value");
+}
+
 std::uint64_t read_number(const std::string& option, const std::string& text, std::uint64_t least,
                           std::uint64_t most) {
   const auto number = parse_number(text, most);

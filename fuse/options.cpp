@@ -155,7 +155,8 @@ std::optional<Options> parse_command_line(int argc, const char* const* argv) {
     app.exit(success);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; --help shows how to use it", error.what()));
+    throw UsageError(
+        fmt::format("{}; --help shows how to use it", complaint_about_values(app, error)));
   }
   take(options, words);
   return options;

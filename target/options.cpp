@@ -200,7 +200,8 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
     app.exit(asked, std::cout, std::cerr);
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; --help shows what there is", error.what()));
+    throw UsageError(
+        fmt::format("{}; --help shows what there is", complaint_about_values(app, error)));
   }
   return make_options(arguments);
 }

@@ -70,6 +70,10 @@ void StoredIdentity::adopt(const std::optional<ExportState>& before) {
           "may be lost, and initiators that hold such writes will not come back",
           name_, state_.path);
     case Continuity::other:
+      if (before->file == state_.file) {
+        return spdlog::warn("export '{}': {} was exported with {} bytes before, and is with {} now",
+                            name_, state_.path, before->size, state_.size);
+      }
       return spdlog::warn("export '{}': {} is not the file that was exported before", name_,
                           state_.path);
   }

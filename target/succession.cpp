@@ -89,12 +89,13 @@ UniqueFd connect_to(pid_t pid) {
   }
   ucred peer{};
   socklen_t length = sizeof peer;
-  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.pid != pid ||
-      (peer.uid != ::geteuid() && peer.uid != 0)) {
-    throw Error(
-        fmt::format("cannot succeed process {}: another process or user answers for it "
-                    "(process {} of user {})",
-                    pid, peer.pid, peer.uid));
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 || peer.pid != pid) {
+    throw Error(fmt::format("cannot succeed process {}: another answers for it (process {})", pid,
+                            peer.pid));
+  }
+  if (peer.uid != ::geteuid() && peer.uid != 0) {
+    throw Error(fmt::format("cannot succeed process {}: it is of user {}, and this one of user {}",
+                            pid, peer.uid, ::geteuid()));
   }
   return socket;
 }
@@ -179,13 +180,13 @@ Predecessor::Predecessor(pid_t pid, const SuccessionRequest& request, InheritedM
   spdlog::info("asking process {} to end and to hand its memory over", pid_);
   limit_sending(socket_.get(), patience);
   const int error = send_line(socket_.get(), request.encode());
-  if (error == EAGAIN || (error == 0 && !await_input(socket_.get(), patience))) {
+  if (error == EAGAIN || !await_input(socket_.get(), patience)) {
     throw Error(fmt::format(
         "cannot succeed process {}: it has not answered within {:g} s; is it stopped (SIGSTOP, a "
         "debugger)? It keeps its exports and its memory: try again once it runs",
         pid_, std::chrono::duration<double>(patience).count()));
   }
-  if (error != 0) throw Error(fmt::format("cannot succeed process {}: it does not listen", pid_));
+  // One that does not take the request may have said why.
   take(memory);
 }
 

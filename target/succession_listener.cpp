@@ -23,6 +23,11 @@ constexpr std::chrono::seconds kPatience{5};
 /// lasts.
 constexpr std::chrono::milliseconds kPause{200};
 
+void send_refusal(int socket, const std::string& why) {
+  send_line(socket, nlohmann::json{{"refused", why}}.dump(
+                        -1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
 }  // namespace
 
 SuccessionListener::SuccessionListener(asio::io_context& io, SuccessionHandler& handler)
@@ -69,9 +74,12 @@ void SuccessionListener::hear(Socket socket) {
   const int fd = socket.native_handle();
   const bool known = ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
   if (!known || (peer.uid != ::geteuid() && peer.uid != 0)) {
-    const auto line = intruders_.note(
-        fmt::format("process {} of user {} may not succeed this target", peer.pid, peer.uid));
-    if (line) spdlog::warn("{}", *line);
+    const std::string why = fmt::format(
+        "process {} of user {} may not succeed this target: it takes root, or the user "
+        "it runs as",
+        peer.pid, peer.uid);
+    if (const auto line = intruders_.note(why)) spdlog::warn("{}", *line);
+    send_refusal(fd, why);
     return accept();
   }
   peer_pid_ = peer.pid;
@@ -104,8 +112,7 @@ void SuccessionListener::on_request(std::string_view text) {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
   if (refusal) {
     spdlog::warn("process {} would succeed this target, and is refused: {}", peer_pid_, *refusal);
-    send_line(fd, nlohmann::json{{"refused", *refusal}}.dump(
-                      -1, ' ', false, nlohmann::json::error_handler_t::replace));
+    send_refusal(fd, *refusal);
     return end_hearing();
   }
   if (send_line(fd, R"({"accepted":true})") != 0) return end_hearing();

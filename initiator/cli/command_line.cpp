@@ -35,11 +35,6 @@ const CLI::App& named_command(const CLI::App& program) {
   return commands.empty() ? program : *commands.front();
 }
 
-/// @param text the library's own: "--bs: 1 required SIZE missing".
-std::string missing_value(const std::string& text) {
-  return text.substr(0, text.find(':')) + " needs a value";
-}
-
 std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
   const CLI::App& command = named_command(program);
   const auto unknown = command.remaining();
@@ -49,8 +44,7 @@ std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
     return fmt::format("unknown command '{}'", unknown.front());
   }
   if (!unknown.empty()) return fmt::format("unexpected argument '{}'", unknown.front());
-  const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
-  return lacks_value ? missing_value(error.what()) : error.what();
+  return complaint_about_values(command, error);
 }
 
 [[noreturn]] void refuse(const CLI::App& program, const CLI::ParseError& error) {
@@ -69,7 +63,6 @@ CommandLine::CommandLine()
   program.set_version_flag("--version", "rdmablk " RDMABLK_VERSION);
   program.get_option("--version")->description("print the version and exit");
   program.require_subcommand(1);
-  program.option_defaults()->take_last();
   program.footer(kFooter);
   commands_ = {
       std::make_unique<DevicesCommand>(program),  std::make_unique<ListCommand>(program),

@@ -20,6 +20,15 @@ std::uint64_t limit(const std::optional<std::chrono::milliseconds>& time) {
   return time ? static_cast<std::uint64_t>(time->count()) : mount_control::kNever;
 }
 
+/// Changing nothing must not pass for done.
+void refuse_lost(const MountEntry& entry, const mount_control::Status& status) {
+  if (status.phase != mount_control::Phase::lost) return;
+  throw Error(
+      fmt::format("cannot change the timeouts of '{}': it is lost for good, and they have no "
+                  "effect any more; unmount it, and mount it anew",
+                  entry.path));
+}
+
 }  // namespace
 
 TimeoutsCommand::TimeoutsCommand(CLI::App& parent)
@@ -73,7 +82,10 @@ int TimeoutsCommand::run() {
   const Change wanted = change();
   const MountEntry entry = find_rdmablk_mount(mount_point_, "get at the timeouts of");
   const MountHandle mount(entry);
-  if (wanted.what != 0) mount.set(wanted);
+  if (wanted.what != 0) {
+    refuse_lost(entry, mount.status());
+    mount.set(wanted);
+  }
   if (wants_json()) {
     print_json(timeouts_json(entry, mount.status()));
   } else if (wanted.what == 0) {

@@ -127,6 +127,10 @@ void unmount_by_helper(const MountEntry& mount, bool lazy) {
   const Outcome outcome = run(std::move(command));
   if (outcome.status == 0) return;
   if (outcome.text.find("busy") != std::string::npos) fail_busy(mount);
+  // That is how it says that the mount is another user's.
+  if (outcome.text.find("not found in") != std::string::npos) {
+    fail(mount, "it takes root, or the user who mounted it");
+  }
   const std::string text = outcome.text.substr(0, outcome.text.find('\n'));
   fail(mount, text.empty() ? "fusermount3 failed" : text);
 }

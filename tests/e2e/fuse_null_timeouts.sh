@@ -27,8 +27,11 @@ expect_equal "after a refusal" "100 null 0" "$(times "$image")"
 
 # It is not for other users.
 if chmod 755 "$scratch" && setpriv --reuid=65534 --clear-groups true 2>/dev/null; then
-  expect_fail 1 "it takes root, or the user who mounted it" \
-    setpriv --reuid=65534 --clear-groups "$rdmablk" timeouts "$image" --fail-fast 3
+  for command in "timeouts --fail-fast 3" unmount "unmount --lazy"; do
+    # shellcheck disable=SC2086 # words
+    expect_fail 1 "it takes root, or the user who mounted it" \
+      setpriv --reuid=65534 --clear-groups "$rdmablk" $command "$image"
+  done
 fi
 unmount_image "$image"
 

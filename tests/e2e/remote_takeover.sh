@@ -72,6 +72,7 @@ expect_error 'Input/output error' dd if=/dev/zero of="$first" bs=4K count=1 ofla
 expect_content c
 expect_match "who has it now, and what to do" "given to another initiator since: it is held for writing by .*mount it anew.*--take-over" \
   "$(lost_reason)"
+expect_fail 1 "lost for good.*no effect" "$rdmablk" timeouts "$first" --give-up never
 "$rdmablk" unmount "$first" || true
 wait_for_exit "$pid" 45 || fail "the daemon of the old writer does not end"
 

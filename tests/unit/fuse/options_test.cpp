@@ -119,6 +119,11 @@ TEST(Options, HelpIsNoError) {
   EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("rdmablk://HOST[:PORT]/EXPORT"));
 }
 
+TEST(Options, RefusesAnOptionGivenTwice) {
+  EXPECT_THAT(refusal({"rdmablk://host/disk", "/mnt/x", "--spin=1", "--spin", "2"}),
+              HasSubstr("--spin: given more than once;"));
+}
+
 TEST(Options, RefusesEmptyValues) {
   for (const char* option : {"--null", "--workers", "--queue-depth", "--spin", "--reconnect-delay",
                              "--fail-fast", "--give-up", "--log-level"}) {

@@ -146,6 +146,14 @@ TEST(OptionsTest, RefusesEmptyValues) {
   EXPECT_GE(count, 18U);
 }
 
+TEST(OptionsTest, RefusesAnOptionGivenTwice) {
+  EXPECT_THAT(
+      error_of([] {
+        parse({"--export", "a=memory:1M", "--insecure", "--state-dir", "/a", "--state-dir", "/b"});
+      }),
+      HasSubstr("--state-dir: given more than once;"));
+}
+
 TEST(OptionsTest, DiscardsOnlyWhatCanBeAnExport) {
   EXPECT_THAT(complaint("--discard", "a/b"), HasSubstr("'a/b'"));
   EXPECT_EQ(complaint("--discard", "gone"), "");

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <asio/io_context.hpp>
@@ -136,6 +137,20 @@ TEST(SuccessionTest, IsRefusedWhenMemoryWouldBeLost) {
   Predecessor predecessor(::getpid(), asked, inherited);
   predecessor.confirm();
   EXPECT_TRUE(old.wait());
+}
+
+TEST(SuccessionTest, IsRefusedToOtherUsers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "it takes root to become another user";
+  const PredecessorProcess old;
+  std::string refusal;
+  std::thread([&] {
+    ASSERT_EQ(::syscall(SYS_setresuid, 65534, 65534, 65534), 0);  // this thread alone
+    InheritedMemory inherited;
+    refusal =
+        error_of<Error>([&] { Predecessor(::getpid(), request("disk=memory:1M"), inherited); });
+  }).join();
+  EXPECT_THAT(refusal, HasSubstr(fmt::format("process {} of user 65534 may not succeed this target",
+                                             ::getpid())));
 }
 
 TEST(SuccessionTest, BearsThoseWhoSayNothingThatMakesSense) {
