@@ -34,7 +34,8 @@ bool KeyRing::reload() {
   const std::size_t clients = keys_->size();
   if (clients == 0) {
     spdlog::warn(
-        "SIGHUP: no client is left in the key file {}: all sessions end, and nobody gets in",
+        "SIGHUP: read the key file {}: no client is left in it, all sessions end, and nobody gets "
+        "in",
         *path_);
   } else {
     spdlog::info("SIGHUP: read the keys of {} client{}", clients, clients == 1 ? "" : "s");
