@@ -63,6 +63,7 @@ CommandLine::CommandLine()
   program.set_version_flag("--version", "rdmablk " RDMABLK_VERSION);
   program.get_option("--version")->description("print the version and exit");
   program.require_subcommand(1);
+  program.option_defaults()->take_last();
   program.footer(kFooter);
   commands_ = {
       std::make_unique<DevicesCommand>(program),  std::make_unique<ListCommand>(program),
