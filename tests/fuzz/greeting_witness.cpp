@@ -12,8 +12,11 @@ using protocol::Status;
 void GreetingWitness::on_sent(const protocol::Message& message) {
   const MessageType type = message.header.type;
   if (message.header.is_reply) return;
+  require(!has_left_, "the reason to leave is the last word");
+  has_left_ = type == MessageType::error;
   const bool is_greeting = type == MessageType::hello || type == MessageType::authenticate;
-  require(is_greeting || !has_key_ || has_proof_, "a target without the key is told nothing");
+  require(is_greeting || has_left_ || !has_key_ || has_proof_,
+          "a target without the key is told nothing");
   asked_ = message.header.tag;
   if (type == MessageType::hello) hello_.assign(message.payload.begin(), message.payload.end());
   if (type != MessageType::authenticate) return;

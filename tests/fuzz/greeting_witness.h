@@ -42,6 +42,7 @@ class GreetingWitness {
   bool is_asked_ = false;  ///< for a proof
   std::optional<auth::Handshake> handshake_;
   bool has_proof_ = false;  ///< the target's
+  bool has_left_ = false;   ///< the conversation, with a reason
 };
 
 }  // namespace rdmablk::fuzz
