@@ -83,10 +83,10 @@ void AdminLink::on_reply(const protocol::Message& message) {
   const protocol::Header& header = message.header;
   if (header.type == MessageType::keepalive) {
     keepalive_sent_.reset();
-  } else if (header.type == waiting_for_.type && header.tag == waiting_for_.tag) {
+  } else if (header.type == waiting_for_.type && header.tag == waiting_for_.tag && !reply_) {
     reply_ = Reply{header.status, {message.payload.begin(), message.payload.end()}};
   }
-  // An answer to what was given up long ago is dropped.
+  // A second answer, and one to what was given up long ago, is dropped.
 }
 
 void AdminLink::on_target_event(const protocol::Message& message) {
