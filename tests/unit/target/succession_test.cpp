@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -30,6 +31,7 @@ class PredecessorProcess final : private SuccessionHandler {
   PredecessorProcess() {
     SuccessionHandler& handler = *this;
     listener_.emplace(io_, handler);
+    spdlog::default_logger_raw();  // made here: how it is made is hidden from ThreadSanitizer
     thread_ = std::thread([this] { io_.run(); });
   }
   ~PredecessorProcess() override { stop(); }
