@@ -21,6 +21,7 @@ target_pid=
 target_log=
 target=          # HOST:PORT of the running target
 rdmablk=$RDMABLK_BIN/rdmablk
+tools=$RDMABLK_BIN # of the tests: put_target_on_peer and wrap_programs change the other one
 kill_signal=KILL # what makes the target die of SIGKILL
 
 # at_target COMMAND...: runs a command on the target's host.
@@ -120,6 +121,23 @@ kill_target() {
   kill -"$kill_signal" "$target_pid"
   wait "$target_pid" 2>/dev/null || true
 }
+
+# freeze PID: stops a process that does I/O, as SIGSTOP does where there is an adapter: what that was
+# told goes on. The software device has none, so there not in the middle of a copy.
+freeze() {
+  wait_until "process $1 stops, and no copy of it is under way" stops_between_copies "$1"
+}
+
+stops_between_copies() {
+  kill -STOP "$1"
+  wait_until "process $1 stops" is_stopped "$1"
+  [[ -n ${RDMABLK_TEST_RUNNER:-} && $("$tools/softverbs-copies" "$target_pid") != 0 ]] || return 0
+  kill -CONT "$1"
+  return 1
+}
+
+# is_stopped PID: each of its threads.
+is_stopped() { ! cat /proc/"$1"/task/*/stat | sed 's/.*) //' | grep --quiet '^[^T]'; }
 
 uri() { echo "rdmablk://$target/$1"; }
 

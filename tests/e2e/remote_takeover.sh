@@ -61,7 +61,7 @@ run_in_background scribble "$first"
 writer=$!
 wait_until "the first one writes" has_scribbled "$first" b
 pid=$(daemon_of "$first")
-kill -STOP "$pid"
+freeze "$pid"
 expect_fail 1 'held for writing' "$rdmablk" mount "$(uri disk)" "$second" --quiet
 mount_export disk "$second" --take-over
 fill "$second" c

@@ -15,10 +15,6 @@
 namespace softverbs {
 namespace {
 
-constexpr uint32_t kHeld = 1;
-constexpr uint32_t kWaited = 2;
-constexpr uint32_t kOne = 4;
-
 /// How often a waiter looks whether the holder has died; being freed wakes it at once.
 constexpr long kDeathCheckNs = 20'000'000;
 

@@ -93,7 +93,15 @@ class BusyWord {
   /// behind `owner_pidfd` has died (-1: the owner is this process).
   static void wait_until_free(std::atomic<uint32_t>& word, int owner_pidfd);
 
+  [[nodiscard]] static bool is_held(const std::atomic<uint32_t>& word) {
+    return (word.load() & kHeld) != 0;
+  }
+
  private:
+  static constexpr uint32_t kHeld = 1;
+  static constexpr uint32_t kWaited = 2;
+  static constexpr uint32_t kOne = 4;
+
   std::atomic<uint32_t>& word_;
 };
 
