@@ -134,7 +134,7 @@ subjects_of() {
 
 choose_workloads() {
   local workload status=0
-  [[ '' =~ $wanted_workloads ]] 2>/dev/null || status=$?
+  grep --extended-regexp --quiet -- "$wanted_workloads" <<<"" 2>/dev/null || status=$?
   ((status < 2)) || usage_error "--workloads is '$wanted_workloads': it is no regular expression"
   for workload in "${all_workloads[@]}"; do
     [[ ! ${workload%%|*} =~ $wanted_workloads ]] || workloads+=("$workload")
