@@ -16,7 +16,8 @@ constexpr int kPatienceMs = 60000;
 
 class Load {
  public:
-  Load(Fleet& fleet, std::size_t sessions) : fleet_(fleet), sessions_(sessions), under_way_(sessions) {}
+  Load(Fleet& fleet, std::size_t sessions)
+      : fleet_(fleet), sessions_(sessions), under_way_(sessions) {}
 
   /// Gives the next session a request. @return false when it has no room for one.
   bool submit() {

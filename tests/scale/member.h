@@ -19,10 +19,10 @@ struct MemberOptions {
   HostPort target;
   std::string export_name;
   protocol::Access access = protocol::Access::read_write;
-  unsigned depth = 32;        ///< of its queue, and its requests
-  std::uint64_t begin = 0;    ///< bytes: its part of the export
-  std::uint64_t length = 0;   ///< bytes, a multiple of kRequestSize
-  std::uint64_t salt = 0;     ///< of the export's Pattern
+  unsigned depth = 32;       ///< of its queue, and its requests
+  std::uint64_t begin = 0;   ///< bytes: its part of the export
+  std::uint64_t length = 0;  ///< bytes, a multiple of kRequestSize
+  std::uint64_t salt = 0;    ///< of the export's Pattern
 };
 
 /// Bytes of every request.

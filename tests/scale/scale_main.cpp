@@ -25,9 +25,10 @@ void describe(CLI::App& app, ScaleOptions& options, std::string& target) {
       ->check(CLI::PositiveNumber);
   app.add_option("--target-log", options.target_log, "the file that its log goes to")->required();
   app.add_option("--sessions", options.sessions, "how many (1)")->check(CLI::Range(1, 65535));
-  app.add_option("--kind", options.kind,
-                 "what they attach: one export as readers, or as writers of a part each (shared), or "
-                 "an export each (readers)")
+  app.add_option(
+         "--kind", options.kind,
+         "what they attach: one export as readers, or as writers of a part each (shared), or "
+         "an export each (readers)")
       ->transform(CLI::CheckedTransformer(kinds));
   app.add_option("--export", options.export_name,
                  "the export; with --kind each what stands before the number of a session (disk)");
@@ -47,8 +48,10 @@ int run(int argc, char** argv) {
   ScaleOptions options;
   std::string target;
   CLI::App app(
-      "Opens sessions on a target, one after the other and several at once, works with them, closes "
-      "them, and prints what they cost as JSON. Each works on 64 KiB of its export. Ends with 1 when "
+      "Opens sessions on a target, one after the other and several at once, works with them, "
+      "closes "
+      "them, and prints what they cost as JSON. Each works on 64 KiB of its export. Ends with 1 "
+      "when "
       "one does not work, or leaves something behind.");
   app.name(kProgram);
   describe(app, options, target);

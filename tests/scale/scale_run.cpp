@@ -119,8 +119,7 @@ class Run {
     for (const auto& member : fleet.members()) {
       if (!member->is_connected()) throw Error("a session is not connected");
     }
-    target_.wait_for(
-        {{"sessions", sessions}, {"attachments", sessions}, {"io_queues", sessions}});
+    target_.wait_for({{"sessions", sessions}, {"attachments", sessions}, {"io_queues", sessions}});
   }
 
   void work(const Fleet& fleet) const {
