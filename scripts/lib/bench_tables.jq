@@ -19,9 +19,9 @@ def amount($metric): if $metric == "bandwidth_bytes_per_second" then . / 1048576
   elif $metric | endswith("_ns") then . / 1000 | short else short end;
 
 # Half of what lies between the lowest and the highest, of the median.
-def noise: if .median == null or .median == 0 or .min == .max then "" else " ±\((.max - .min) / 2 / .median * 100 | fixed(0))%" end;
+def noise: if .median == null or .median == 0 or .min == .max then "" else "±\((.max - .min) / 2 / .median * 100 | fixed(0))%" end;
 
-def range_text: (.median | fixed(2)) + if .min == .max then "" else " (\(.min | fixed(2))-\(.max | fixed(2)))" end;
+def range_text: (.median | fixed(2)) + if .min == .max then "" else " \(.min | fixed(2))-\(.max | fixed(2))" end;
 
 def find($group; $workload; $subject): first(.results[]
   | select(.group == $group.id and .workload == $workload.id and .subject == $subject)) // null;
@@ -39,7 +39,7 @@ def ratio_table($group): . as $result
   | select($others | length > 0)
   | select(any($group.subjects[]; .id == $group.base))
   | {title: "\($group.title): \($group.base) against the others",
-     note: "median of the rounds' ratios (lowest to highest)",
+     note: "median of the rounds' ratios, and lowest-highest",
      columns: ([""] + [$others[] | "of \(.name)"]),
      rows: [$group.workloads[] as $workload | [$workload.name]
        + [$others[].id as $other | $result | find($group; $workload; $group.base) | .ratios[$other] // null
@@ -66,7 +66,8 @@ def processes($group): [.results[] | select(.group == $group.id) | .subject as $
 
 def cpu_table($group): . as $result | processes($group) as $processes | select($processes | length > 0)
   | {title: "\($group.title): CPU in percent of one processor", note: "of each process; medians",
-     columns: ([""] + [$processes[] | if .[1] == "daemon" or .[0] == .[1] then .[0] else "\(.[0]) \(.[1])" end]),
+     columns: ([""] + [$processes[] | . as $one | if .[1] == "daemon" or .[0] == .[1] then .[0]
+       elif [$processes[] | select(.[1] == $one[1])] | length == 1 then .[1] else "\(.[0]) \(.[1])" end]),
      rows: [$group.workloads[] as $workload | [$workload.name]
        + [$processes[] as $process | $result | find($group; $workload; $process[0])
           | .cpu_percent[$process[1]].median // null | if . == null then "-" else fixed(if . < 10 then 2 else 0 end) end]]};
