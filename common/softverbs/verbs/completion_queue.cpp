@@ -13,6 +13,12 @@
 #include "common/softverbs/verbs/service.h"
 
 namespace softverbs {
+namespace {
+
+/// Who polls so often in vain, one time after the other, does the service's work once.
+constexpr unsigned kPollsPerHelp = 8;
+
+}  // namespace
 
 CompletionQueue::CompletionQueue(ibv_context* context_of, int size, void* cq_context_of,
                                  CompletionChannel* channel_of)
@@ -68,10 +74,19 @@ void CompletionQueue::notify() {
 
 int CompletionQueue::poll(int count, ibv_wc* completions) {
   const int taken = take(count, completions);
-  if (taken != 0 || process_.inherited()) return taken;
+  if (taken != 0) vain_polls_.store(0, std::memory_order_relaxed);
+  if (taken != 0 || process_.inherited() || !helps_service()) return taken;
   // Who armed the queue polls once more and then sleeps.
   process_.service().progress(armed_.load(std::memory_order_relaxed) == Armed::kNo);
   return take(count, completions);
+}
+
+/// It costs a system call, and READs and WRITEs complete without the service.
+bool CompletionQueue::helps_service() {
+  const unsigned polls = vain_polls_.load(std::memory_order_relaxed) + 1;
+  const bool helps = polls == kPollsPerHelp;
+  vain_polls_.store(helps ? 0 : polls, std::memory_order_relaxed);
+  return helps;
 }
 
 int CompletionQueue::take(int count, ibv_wc* completions) {

@@ -56,6 +56,7 @@ class CompletionQueue : public ibv_cq {
  private:
   enum class Armed { kNo, kSolicited, kAny };
 
+  bool helps_service();
   int take(int count, ibv_wc* completions);
   size_t disturb(size_t count);
   void put_another_first(size_t count);
@@ -70,6 +71,7 @@ class CompletionQueue : public ibv_cq {
   std::atomic<size_t> count_{0};
   std::atomic<Armed> armed_{Armed::kNo};  ///< Changes under the lock.
   bool overrun_ = false;
+  std::atomic<unsigned> vain_polls_{0};  ///< In a row, since the service was helped.
 };
 
 }  // namespace softverbs

@@ -3,6 +3,7 @@
 #include <infiniband/verbs.h>
 
 #include "common/softverbs/verbs/memory_region.h"
+#include "common/softverbs/verbs/settings.h"
 #include "common/softverbs/verbs/shared_table.h"
 
 namespace softverbs {
@@ -24,15 +25,23 @@ Access why_not(const QueuePairSlot& slot, const Route& route) {
   return gone ? Access::kGone : Access::kNotReady;
 }
 
-Access copy(Peer& peer, const PieceList& local, uint64_t remote, bool reads) {
-  if (peer.is_self()) {
-    if (reads) {
-      scatter(local, reinterpret_cast<const void*>(remote));
-    } else {
-      gather(local, reinterpret_cast<void*>(remote));
-    }
-    return Access::kDone;
+Access copy_here(void* remote, const PieceList& local, bool reads) {
+  if (reads) {
+    scatter(local, remote);
+  } else {
+    gather(local, remote);
   }
+  return Access::kDone;
+}
+
+void* find_mapped(Peer& peer, uint32_t key, uint64_t address) {
+  if (Settings::get().copy != Copy::kMapped || peer.refuses_copies()) return nullptr;
+  return peer.windows().find(peer.pidfd(), key, peer.table().regions[index_of_key(key)], address);
+}
+
+Access copy(Peer& peer, uint32_t key, uint64_t remote, const PieceList& local, bool reads) {
+  if (peer.is_self()) return copy_here(reinterpret_cast<void*>(remote), local, reads);
+  if (void* mapped = find_mapped(peer, key, remote)) return copy_here(mapped, local, reads);
   if (peer.refuses_copies()) return Access::kRefusedCopy;
   switch (reads ? read_process(peer.pid(), local, remote)
                 : write_process(peer.pid(), local, remote)) {
@@ -53,6 +62,7 @@ Access copy(Peer& peer, const PieceList& local, uint64_t remote, bool reads) {
 
 Access access_directly(Peer& peer, const Route& route, const RemoteRange& remote,
                        const PieceList& local, bool reads) {
+  if (peer.dead()) return Access::kGone;
   QueuePairSlot& slot = peer.table().queue_pair(route.dest_qpn);
   if (!accepts(slot, route)) return why_not(slot, route);
 
@@ -64,7 +74,7 @@ Access access_directly(Peer& peer, const Route& route, const RemoteRange& remote
   const auto address =
       translate(peer.table(), remote.rkey, remote.address, remote.length, slot.pd.load(), required);
   if (!address) return Access::kRefusedKey;
-  return copy(peer, local, *address, reads);
+  return copy(peer, remote.rkey, *address, local, reads);
 }
 
 }  // namespace softverbs

@@ -37,6 +37,11 @@ void LateWrites::lose(uint32_t source_qpn) {
                 [&](const auto& each) { return each.second.route.source_qpn == source_qpn; });
 }
 
+void LateWrites::lose(const Peer& peer) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(writes_, [&](const auto& each) { return each.second.peer.get() == &peer; });
+}
+
 void LateWrites::run() {
   std::unique_lock lock(mutex_);
   for (;;) {

@@ -33,6 +33,8 @@ class LateWrites {
   /// Loses what a queue pair has sent: it begins a new connection under its old number. Waits for
   /// what is arriving.
   void lose(uint32_t source_qpn);
+  /// Loses what is on its way to a peer that has died. Waits likewise.
+  void lose(const Peer& peer);
 
  private:
   [[noreturn]] void run();

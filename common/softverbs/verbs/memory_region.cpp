@@ -7,6 +7,7 @@
 #include "common/softverbs/verbs/context.h"
 #include "common/softverbs/verbs/process.h"
 #include "common/softverbs/verbs/protection_domain.h"
+#include "common/softverbs/verbs/service.h"
 
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
@@ -23,6 +24,11 @@ constexpr unsigned kNeedsLocalWrite = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOT
 constexpr unsigned kKnownAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                                   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
                                   IBV_ACCESS_HUGETLB | IBV_ACCESS_OPTIONAL_RANGE;
+
+/// Peers map regions that they read or write themselves. Looking for the memfd takes as long as the
+/// process's list of mappings is, so it is not done for the small ones.
+constexpr unsigned kMapped = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+constexpr size_t kSmallestMapped = 64 * 1024;
 
 ibv_mr* refuse(int error) {
   errno = error;
@@ -47,7 +53,11 @@ ibv_mr* register_region(ibv_pd* base, void* memory, size_t length, uint64_t iova
     return refuse(error);
   }
   auto region = std::make_unique<MemoryRegion>();
-  const uint32_t key = regions.publish(pd->handle, static_cast<int>(access), iova, address, length);
+  if ((access & kMapped) && length >= kSmallestMapped) {
+    region->memfd = regions.memfds().find(address, length);
+  }
+  const uint32_t key = regions.publish(pd->handle, static_cast<int>(access), iova, address, length,
+                                       region->memfd ? &*region->memfd : nullptr);
   if (key == 0) {
     regions.pinned().unpin(address, length);
     return refuse(ENOMEM);
@@ -66,6 +76,10 @@ ibv_mr* register_region(ibv_pd* base, void* memory, size_t length, uint64_t iova
 
 }  // namespace
 
+size_t index_of_key(uint32_t key) {
+  return key >> kVariantBits;
+}
+
 std::optional<uint64_t> translate(SharedTable& table, uint32_t key, uint64_t address,
                                   uint64_t length, uint32_t pd, unsigned required) {
   const uint32_t index = key >> kVariantBits;
@@ -81,7 +95,7 @@ std::optional<uint64_t> translate(SharedTable& table, uint32_t key, uint64_t add
 }
 
 uint32_t MemoryRegionTable::publish(uint32_t pd, int access, uint64_t iova, uint64_t address,
-                                    uint64_t length) {
+                                    uint64_t length, const MemfdRange* memfd) {
   std::lock_guard lock(mutex_);
   uint32_t key = 0;
   if (!free_keys_.empty() && (free_keys_.size() > kRestingIndexes || fresh_ == kMaxMemoryRegions)) {
@@ -99,6 +113,8 @@ uint32_t MemoryRegionTable::publish(uint32_t pd, int access, uint64_t iova, uint
   slot.iova.store(iova, std::memory_order_relaxed);
   slot.address.store(address, std::memory_order_relaxed);
   slot.length.store(length, std::memory_order_relaxed);
+  slot.memfd.store(memfd ? memfd->memfd->get() : -1, std::memory_order_relaxed);
+  slot.memfd_offset.store(memfd ? memfd->offset : 0, std::memory_order_relaxed);
   slot.key.store(key);
   return key;
 }
@@ -139,6 +155,7 @@ SOFTVERBS_EXPORT int ibv_dereg_mr(ibv_mr* base) {
   if (!process.inherited()) {  // A forked child's table is its parent's.
     process.regions().revoke(region->lkey);
     process.wait_for_copies();
+    if (region->memfd) process.service().announce_region_gone(region->lkey);
     process.regions().pinned().unpin(reinterpret_cast<uint64_t>(region->addr), region->length);
     process.regions().release(region->lkey);
   }

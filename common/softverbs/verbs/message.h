@@ -7,7 +7,7 @@ namespace softverbs {
 /// What processes say to one another over SOCK_SEQPACKET sockets. A process connects to each peer
 /// that its queue pairs send to; requests go one way on that connection and replies come back.
 /// Both ends are the same library on the same host, so the layout is the compiler's.
-inline constexpr uint32_t kMessageVersion = 1;
+inline constexpr uint32_t kMessageVersion = 2;
 
 /// The first message of a connection, and its answer, which carries the table's memfd.
 struct Hello {
@@ -24,6 +24,7 @@ enum class MessageType : uint32_t {
   kCopyRead,   ///< Likewise of a READ.
   kViolation,  ///< The requester was refused: the responder's queue pair fails.
   kReply,
+  kRegionGone,  ///< From the responder: nobody uses region `rkey` any more.
 };
 
 enum class ReplyStatus : uint32_t {

@@ -10,6 +10,7 @@
 
 #include "common/softverbs/file_descriptor.h"
 #include "common/softverbs/verbs/event_handler.h"
+#include "common/softverbs/verbs/memory_window.h"
 #include "common/softverbs/verbs/message.h"
 #include "common/softverbs/verbs/shared_table.h"
 
@@ -43,7 +44,7 @@ class Peer {
   /// Readable once the process has died; -1 for this process.
   [[nodiscard]] int pidfd() const { return pidfd_.get(); }
 
-  [[nodiscard]] bool dead() const { return dead_.load(); }
+  [[nodiscard]] bool dead() const { return dead_.load() || table_->death.reads_dead(); }
   void mark_dead() { dead_.store(true); }
   /// Looks, where `dead` only remembers.
   [[nodiscard]] bool check_alive();
@@ -51,6 +52,9 @@ class Peer {
   /// Whether the kernel refused to copy from or to the process before.
   [[nodiscard]] bool refuses_copies() const { return refuses_copies_.load(); }
   void remember_refusal() { refuses_copies_.store(true); }
+
+  /// What of its memory is mapped here.
+  MemoryWindows& windows() { return windows_; }
 
   /// Sends a request; the payload is gathered from `payload`.
   Sent send(const Message& message, std::span<const iovec> payload);
@@ -73,6 +77,7 @@ class Peer {
   FileDescriptor pidfd_;
   SharedTableMapping mapping_;
   SharedTable* table_ = nullptr;
+  MemoryWindows windows_;
   pid_t pid_ = 0;
   uint64_t token_ = 0;
   bool self_ = false;

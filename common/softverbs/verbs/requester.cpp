@@ -181,7 +181,7 @@ Route Requester::route() const {
 
 Access Requester::access_peer(const SendRequest& request, const PieceList& pieces) {
   Peer* peer = queue_pair_.peer().get();
-  if (peer == nullptr || peer->dead()) return Access::kGone;
+  if (peer == nullptr) return Access::kGone;
   return access_directly(*peer, route(), {request.rkey, request.remote_address, request.length},
                          pieces, request.is_read());
 }

@@ -103,6 +103,7 @@ Responder::Result Responder::handle(const Message& request, const char* payload,
     case MessageType::kViolation:
       return fail(request);
     case MessageType::kReply:
+    case MessageType::kRegionGone:
       break;
   }
   return {};

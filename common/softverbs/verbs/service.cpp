@@ -159,8 +159,13 @@ void Service::bury(Peer& peer) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer.socket(), nullptr);
   if (peer.pidfd() >= 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, peer.pidfd(), nullptr);
   forget(peer);
-  const auto lock = process_.queue_pairs().lock();
-  process_.queue_pairs().for_each([&](QueuePair& each) { each.on_peer_death(peer); });
+  {
+    const auto lock = process_.queue_pairs().lock();
+    process_.queue_pairs().for_each([&](QueuePair& each) { each.on_peer_death(peer); });
+  }
+  // Whoever was copying is through, and the next one sees that the peer is dead.
+  process_.late_writes().lose(peer);
+  peer.windows().close_all();
 }
 
 void Service::forget(const Peer& peer) {
@@ -202,6 +207,10 @@ bool Service::take_replies(Peer& peer) {
     if (received < 0 && errno == EAGAIN) return true;
     if (received < static_cast<ssize_t>(sizeof(Message))) return false;
     const auto* reply = reinterpret_cast<const Message*>(buffer_.data());
+    if (reply->type == MessageType::kRegionGone) {
+      peer.windows().close(reply->rkey);
+      continue;
+    }
     const auto lock = process_.queue_pairs().lock();
     if (QueuePair* queue_pair = process_.queue_pairs().find(reply->dest_qpn)) {
       queue_pair->on_reply(*reply, buffer_.data() + sizeof(Message));
@@ -216,6 +225,7 @@ void Service::resume(Peer& peer) {
 }
 
 void Service::run() {
+  process_.table().death.sign();
   for (;;) {
     pollfd entry{epoll_.get(), POLLIN, 0};
     poll(&entry, 1, -1);
@@ -285,6 +295,16 @@ void Service::nap() {
   napping_.store(false);
   eventfd_t ignored = 0;
   eventfd_read(wake_.get(), &ignored);
+}
+
+void Service::announce_region_gone(uint32_t key) {
+  Message message{};
+  message.type = MessageType::kRegionGone;
+  message.rkey = key;
+  const std::lock_guard lock(progress_mutex_);
+  for (const auto& [connection, owned] : connections_) {
+    if (connection->token() != 0) connection->reply(message, nullptr);
+  }
 }
 
 void Service::leave_to_parent() {

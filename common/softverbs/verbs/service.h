@@ -49,6 +49,10 @@ class Service {
   /// For a thread that is about to sleep until a completion comes: nobody polls any more.
   void polling_ended();
 
+  /// Tells the peers that a region's memory need not be mapped any more. Call it when all copies
+  /// from and to it are over.
+  void announce_region_gone(uint32_t key);
+
   /// For a forked child: closes the copies of the descriptors.
   void leave_to_parent();
 

@@ -19,6 +19,15 @@ Settings read_environment() {
       std::fprintf(stderr, "softverbs: SOFTVERBS_KIND is '%s'; it takes roce or iwarp\n", value);
     }
   }
+  if (const char* value = std::getenv("SOFTVERBS_COPY")) {
+    const std::string_view copy = value;
+    if (copy == "process_vm") {
+      settings.copy = Copy::kProcessVm;
+    } else if (copy != "mapped" && !copy.empty()) {
+      std::fprintf(stderr, "softverbs: SOFTVERBS_COPY is '%s'; it takes mapped or process_vm\n",
+                   value);
+    }
+  }
   if (const char* value = std::getenv("SOFTVERBS_DEVICES")) {
     char* end = nullptr;
     const long count = std::strtol(value, &end, 10);

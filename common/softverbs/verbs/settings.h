@@ -9,10 +9,18 @@ namespace softverbs {
 /// What kind of port the devices play.
 enum class Kind { kRoce, kIwarp };
 
-/// What the environment asks for: SOFTVERBS_KIND (roce, iwarp) and SOFTVERBS_DEVICES (1 to 16).
+/// How READs and WRITEs reach a peer's memory.
+enum class Copy {
+  kMapped,     ///< Through a mapping of it where it lies in a memfd, with process_vm_* elsewhere.
+  kProcessVm,  ///< With process_vm_* always.
+};
+
+/// What the environment asks for: SOFTVERBS_KIND (roce, iwarp), SOFTVERBS_COPY (mapped, process_vm)
+/// and SOFTVERBS_DEVICES (1 to 16).
 /// A value that is not understood is reported on standard error once and the default is used.
 struct Settings {
   Kind kind = Kind::kRoce;
+  Copy copy = Copy::kMapped;
   int devices = 1;
 
   [[nodiscard]] bool iwarp() const { return kind == Kind::kIwarp; }

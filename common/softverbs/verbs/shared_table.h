@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "common/softverbs/file_descriptor.h"
+#include "common/softverbs/verbs/death_note.h"
 #include "common/softverbs/verbs/limits.h"
 
 namespace softverbs {
@@ -16,9 +17,12 @@ struct alignas(64) MemoryRegionSlot {
   std::atomic<uint32_t> key;
   std::atomic<uint32_t> pd;
   std::atomic<uint32_t> access;
+  /// The owner's descriptor of the memfd that the memory lies in; -1 when it lies in none.
+  std::atomic<int32_t> memfd;
   std::atomic<uint64_t> iova;     ///< The address that work requests name.
   std::atomic<uint64_t> address;  ///< Where that is in the owner's memory.
   std::atomic<uint64_t> length;
+  std::atomic<uint64_t> memfd_offset;  ///< Where the memory begins in the memfd.
 };
 
 /// One queue pair as a peer sees it. Written by its owner, except `busy`.
@@ -38,6 +42,7 @@ struct alignas(64) QueuePairSlot {
 /// regions and its queue pairs. A peer maps it when a queue pair goes to RTR.
 struct SharedTable {
   uint64_t token;  ///< Random identity of the process.
+  alignas(64) DeathNote death;
   MemoryRegionSlot regions[kMaxMemoryRegions];
   QueuePairSlot queue_pairs[kQueuePairsPerProcess];
 
