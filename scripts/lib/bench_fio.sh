@@ -8,21 +8,26 @@ fio_on() {
     --output-format=json --output="$2.json") </dev/null >"$workspace/fio.log" 2>&1 || die "fio failed on $1"
 }
 
-# cpu_time NAME=PID...: an object of nanoseconds, of all threads together.
+# cpu_time NAME=PID...: an object of {threads, process} in nanoseconds: of the threads that there are,
+# exactly, and with those that have ended, in ticks.
 cpu_time() {
-  local process
+  local process threads words
   for process in "$@"; do
-    cat "/proc/${process#*=}"/task/*/schedstat | awk -v name="${process%%=*}" \
-      '{ sum += $1 } END { printf "{\"%s\": %.0f}\n", name, sum }' || die "${process%%=*} ended while it was measured"
+    # Threads end while one looks.
+    threads=$(cat "/proc/${process#*=}"/task/*/schedstat 2>/dev/null | awk '{ sum += $1 } END { printf "%.0f", sum }' || true)
+    { words=$(<"/proc/${process#*=}/stat"); } 2>/dev/null ||
+      die "${process%%=*} ended while it was measured"
+    awk -v name="${process%%=*}" -v threads="$threads" -v tick="$((1000000000 / $(getconf CLK_TCK)))" \
+      '{ printf "{\"%s\": {\"threads\": %s, \"process\": %.0f}}\n", name, threads, ($12 + $13) * tick }' <<<"${words##*) }"
   done | jq --slurp --compact-output 'add // {}'
 }
 
 # measure_round GROUP NUMBER: who comes first changes with each round.
 measure_round() {
-  local id name pattern block depth shows place
+  local id pattern block depth place
   local -i count=${#started[@]}
   for workload in "${workloads[@]}"; do
-    IFS='|' read -r id name pattern block depth shows <<<"$workload"
+    IFS='|' read -r id _ pattern block depth _ <<<"$workload"
     for ((place = 0; place < count; ++place)); do
       measure "$1" "$2" "${started[(place + $2 - 1) % count]}" "$id" "$pattern" "$block" "$depth"
     done

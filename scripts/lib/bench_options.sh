@@ -23,9 +23,21 @@ workspace='' load='' finished=no made_link=''
 # need_value OPTION COUNT
 need_value() { (($2 > 1)) || usage_error "$1 needs a value"; }
 
+# What one would type to measure the same again, wherever the results go.
+command_to_repeat() {
+  printf scripts/bench
+  while (($# > 0)); do
+    case $1 in
+      --json | --html | --markdown | --svg) shift ;;
+      *) printf ' %q' "$1" ;;
+    esac
+    (($# == 0)) || shift
+  done
+}
+
 parse_options() {
   local memory=no with_file=no
-  command_line="scripts/bench${*:+ ${*@Q}}"
+  command_line=$(command_to_repeat "$@")
   while (($# > 0)); do
     case $1 in
       --memory) memory=yes ;;
@@ -122,7 +134,7 @@ subjects_of() {
 
 choose_workloads() {
   local workload status=0
-  [[ '' =~ $wanted_workloads ]] 2>/dev/null || status=$?
+  grep --extended-regexp --quiet -- "$wanted_workloads" <<<"" 2>/dev/null || status=$?
   ((status < 2)) || usage_error "--workloads is '$wanted_workloads': it is no regular expression"
   for workload in "${all_workloads[@]}"; do
     [[ ! ${workload%%|*} =~ $wanted_workloads ]] || workloads+=("$workload")

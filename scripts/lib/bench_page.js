@@ -52,21 +52,21 @@ function latency(group, workload) {
   });
 }
 
-// The processes of a subject, one after the other.
+// The processes of a subject, one after the other; the busiest one is solid.
 function cpu(group, workload) {
   const cells = cellsOf(group, workload).map((c) => ({
     subject: c.subject,
-    used: Object.entries(c.cpu_percent).filter(([name]) => name !== 'fio'),
+    used: Object.entries(c.cpu_percent).filter(([name]) => name !== 'fio').sort((a, b) => b[1].median - a[1].median),
   })).filter((c) => c.used.length);
   if (!cells.length) return [];
   const names = [...new Set(cells.flatMap((c) => c.used.map(([name]) => name)))];
-  const alpha = (name) => ['ff', '88', '55'][names.indexOf(name) % 3];
+  const alpha = (cell, name) => ['ff', '88', '55'][Math.max(0, cell.used.findIndex(([used]) => used === name)) % 3];
   return [{
     title: workload.name + ', percent',
     labels: cells.map((c) => nameOf(group, c.subject)),
     datasets: names.map((name) => bar(name,
       cells.map((c) => Object.fromEntries(c.used)[name]?.median ?? null),
-      cells.map((c) => colorOf(group, c.subject) + alpha(name)), { stack: 'cpu' })),
+      cells.map((c) => colorOf(group, c.subject) + alpha(c, name)), { stack: 'cpu' })),
   }];
 }
 

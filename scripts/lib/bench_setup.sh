@@ -47,7 +47,7 @@ check_memory() {
 prepare_memory() {
   local subject
   if wants qsd; then
-    [[ $(findmnt --noheadings --output FSTYPE --target /dev/shm) == tmpfs ]] || die "/dev/shm is no tmpfs"
+    [[ $(stat --file-system --format %T /dev/shm) == tmpfs ]] || die "/dev/shm is no tmpfs"
     shared_memory_file=$(mktemp /dev/shm/rdmablk-bench.XXXXXX)
     truncate --size "$size" "$shared_memory_file"
   fi
@@ -67,7 +67,7 @@ prepare_file() {
     : >"$file" || die "cannot make '$file'"
     made_file=$file
   fi
-  file_system=$(findmnt --noheadings --output FSTYPE --target "$file")
+  file_system=$(findmnt --noheadings --output FSTYPE --target "$file" | tail -n 1)
   [[ ! -b $file ]] || file_system='block device'
   [[ $file_system != tmpfs && $file_system != ramfs ]] ||
     die "'$file' is on a $file_system, which is memory and no disk; name another with --file or TMPDIR"

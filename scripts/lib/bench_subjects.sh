@@ -1,5 +1,6 @@
 # What scripts/bench measures: starts each subject, and takes all of them away again.
 # shellcheck shell=bash
+# shellcheck disable=SC2034 # the other parts read what is set here
 # shellcheck disable=SC2154 # set by bench_options.sh, bench_setup.sh and rdma_device.sh
 #
 # Set here, by the name of the subject: `file_of`, what fio works on; `processes_of`, the processes

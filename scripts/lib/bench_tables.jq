@@ -7,8 +7,8 @@ def fixed($digits): pow(10; $digits) as $scale | . * $scale | round
         + (. % $scale | tostring | "0" * ($digits - length) + .)) end;
 
 # Three digits that count.
-def short: if . >= 1e6 then (. / 1e6 | fixed(2)) + " M" elif . >= 1e5 then (. / 1e3 | fixed(0)) + " k"
-  elif . >= 1e4 then (. / 1e3 | fixed(1)) + " k" elif . >= 100 then fixed(0)
+def short: if . >= 1e6 then (. / 1e6 | fixed(2)) + "M" elif . >= 1e5 then (. / 1e3 | fixed(0)) + "k"
+  elif . >= 1e4 then (. / 1e3 | fixed(1)) + "k" elif . >= 100 then fixed(0)
   elif . >= 10 then fixed(1) else fixed(2) end;
 
 def unit: if . == "iops" then "/s" elif . == "bandwidth_bytes_per_second" then "MiB/s"

@@ -19,6 +19,7 @@ target_command() {
 # launch_target COMMAND...: returns when it listens. It runs in a session of its own, so that Ctrl-C
 # ends it only after the unmount.
 launch_target() {
+  : >"$workspace/target.log" # an earlier target's would pass for this one's
   setsid "$@" </dev/null >"$workspace/target.log" 2>&1 &
   target=$!
   await_target

@@ -18,7 +18,7 @@ measure() { said=$("$guest_part" --rounds 1 --time 1 --only "$1" "$out" 2>&1) ||
 # of_runs EXPRESSION
 of_runs() { jq --slurp --raw-output "$1" "$out/runs"; }
 
-measure 'verbs/(rdmablk|perftest)/(readlat|writelat)-4k-1|block/(rdmablk|nvme-tcp|rnbd)/randread-4k-1'
+measure 'verbs/(rdmablk|perftest)/(readlat|writelat)-4k-1|block/(rdmablk|nvme-tcp|rnbd)/randread-4k-1$'
 expected='verbs/perftest/readlat-4k-1 verbs/perftest/writelat-4k-1 verbs/rdmablk/readlat-4k-1 verbs/rdmablk/writelat-4k-1'
 for run in $expected block/rdmablk/randread-4k-1; do
   # ib_write_lat gives no figure when its two ends do not let one another run.
@@ -39,7 +39,7 @@ for peer in nvme-tcp rnbd; do
 done
 
 rm /dev/ram0 # as with a kernel that has none
-measure 'block/(rdmablk|rnbd)/randread-4k-1'
+measure 'block/(rdmablk|rnbd)/randread-4k-1$'
 expect_match "what is said of a peer that is not there" "rnbd is left out: this kernel has no RAM disk" "$said"
 expect_equal "subjects" rdmablk "$(of_runs 'map(.subject) | join(" ")')"
 
