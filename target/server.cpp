@@ -242,14 +242,13 @@ void Server::on_session_joins(Session& session) {
 
 /// @return why not one more session, or one more of this client's, can be; nothing when it can.
 std::optional<std::string> Server::exceeds_limits(const Session& session) const {
-  const std::string account = session.peer().account();
   std::size_t others = 0;
   std::size_t of_client = 0;
   for (const auto& [id, other] : sessions_) {
     if (other.get() == &session || !other->is_known()) continue;
     if (other->peer().is_resumed_by(session.peer())) continue;
     ++others;
-    if (other->peer().account() == account) ++of_client;
+    if (other->peer().shares_account_with(session.peer())) ++of_client;
   }
   if (others >= limits_.sessions) return fmt::format("there are {} sessions", others);
   if (of_client < limits_.client_sessions) return std::nullopt;

@@ -13,6 +13,11 @@ std::string SessionPeer::account() const {
   return client.empty() ? ":" + host() : client;
 }
 
+bool SessionPeer::shares_account_with(const SessionPeer& other) const noexcept {
+  if (client != other.client) return false;
+  return !client.empty() || host_part() == other.host_part();
+}
+
 bool SessionPeer::is_resumed_by(const SessionPeer& other) const noexcept {
   return instance != protocol::InstanceId{} && instance == other.instance && client == other.client;
 }

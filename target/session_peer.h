@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "common/protocol/messages.h"
 
@@ -16,14 +17,22 @@ struct SessionPeer {
   std::string text() const;
 
   /// Its address without the port.
-  std::string host() const { return address.substr(0, address.rfind(':')); }
+  std::string host() const { return std::string(host_part()); }
 
   /// What its limits count by: its name, or its address without the port. No name is an address.
   std::string account() const;
 
+  /// Whether both have the same account(). Makes no text: it is asked of every session.
+  bool shares_account_with(const SessionPeer& other) const noexcept;
+
   /// Whether a session with `other` resumes one with this peer. Whoever said no instance resumes
   /// nothing.
   bool is_resumed_by(const SessionPeer& other) const noexcept;
+
+ private:
+  std::string_view host_part() const noexcept {
+    return std::string_view(address).substr(0, address.rfind(':'));
+  }
 };
 
 }  // namespace rdmablk::target

@@ -73,6 +73,7 @@ QueuePair::QueuePair(ibv_pd* pd_of, const ibv_qp_init_attr& init)
   slot_.dest_qpn.store(0);
   slot_.dest_token.store(0);
   slot_.qpn.store(qp_num);
+  process_.queue_pairs().publish(index_);
 }
 
 QueuePair::~QueuePair() {

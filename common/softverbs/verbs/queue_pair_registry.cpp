@@ -11,8 +11,8 @@ uint32_t QueuePairRegistry::add(QueuePair* queue_pair) {
   for (uint32_t tried = 1; tried < kQueuePairsPerProcess; ++tried) {
     const uint32_t index = next_;
     next_ = next_ + 1 == kQueuePairsPerProcess ? 1 : next_ + 1;
-    if (slots_[index] != nullptr) continue;
-    slots_[index] = queue_pair;
+    if (owners_[index] != nullptr) continue;
+    owners_[index] = queue_pair;
     highest_ = std::max(highest_, index);
     return index;
   }
@@ -21,7 +21,9 @@ uint32_t QueuePairRegistry::add(QueuePair* queue_pair) {
 
 void QueuePairRegistry::remove(uint32_t index, const QueuePair* queue_pair) {
   std::lock_guard lock(mutex_);
-  if (slots_[index] == queue_pair) slots_[index] = nullptr;
+  if (owners_[index] != queue_pair) return;
+  owners_[index] = nullptr;
+  slots_[index] = nullptr;
 }
 
 QueuePair* QueuePairRegistry::find(uint32_t qpn) const {

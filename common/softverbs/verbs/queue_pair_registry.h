@@ -16,8 +16,11 @@ class QueuePair;
 /// holding it keeps the queue pairs alive: the service thread handles messages under it.
 class QueuePairRegistry {
  public:
-  /// Reserves an index, the one that rested longest. \return 0 when all are in use.
+  /// Reserves an index, the one that rested longest, for a queue pair that is being made: nobody
+  /// finds it. \return 0 when all are in use.
   uint32_t add(QueuePair* queue_pair);
+  /// Lets the queue pair be found, now that it is made. Call it under `lock`.
+  void publish(uint32_t index) { slots_[index] = owners_[index]; }
   /// Does nothing when the index is another queue pair's by now.
   void remove(uint32_t index, const QueuePair* queue_pair);
 
@@ -36,7 +39,8 @@ class QueuePairRegistry {
 
  private:
   std::mutex mutex_;
-  std::array<QueuePair*, kQueuePairsPerProcess> slots_{};
+  std::array<QueuePair*, kQueuePairsPerProcess> owners_{};  ///< Of the indices that are in use.
+  std::array<QueuePair*, kQueuePairsPerProcess> slots_{};   ///< Those that can be found.
   uint32_t next_ = 1;
   uint32_t highest_ = 0;
 };
