@@ -1,6 +1,6 @@
 # Hosts that are user-mode Linux kernels: how scripts/vm finds and starts them.
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # memory, hosts, job: of scripts/vm
+# shellcheck disable=SC2154 # memory, ram_disk, hosts, job: of scripts/vm
 
 readonly first_network_end=30 first_orders_end=40 # vm_cable's, plus the host's number
 
@@ -65,17 +65,18 @@ choose_cables() {
 # start_kernel HOST: output of the guest's command goes to descriptors 3 and 4. In $! is a process that ends with the guest, and ends it on SIGTERM.
 start_kernel() {
   local directory=$job/host$1
-  local -a launcher cables
+  local -a launcher cables ram_disk_argument=()
   local memory_directory processor
   choose_launcher
   choose_memory_directory
   choose_processor
   choose_cables "$1"
+  [[ -z $ram_disk ]] || ram_disk_argument=("brd.rd_size=$(($(numfmt --from=iec "$ram_disk") / 1024))") # in KiB
   # Measuring the CPU takes long and is of no use here: the delay loop, and RAID 6, which then must
   # not be used.
   TMPDIR=$memory_directory setsid taskset --cpu-list "$processor" "${launcher[@]}" \
     "$kernel_file" "mem=$memory" "uml_dir=$directory" umid=uml \
     rootfstype=hostfs rootflags=/ ro "init=$directory/init" con=null con0=null,fd:1 \
-    ssl0=null,fd:3 ssl1=null,fd:4 "${cables[@]}" lpj=30000000 initcall_blacklist=raid6_select_algo \
+    ssl0=null,fd:3 ssl1=null,fd:4 "${cables[@]}" "${ram_disk_argument[@]}" lpj=30000000 initcall_blacklist=raid6_select_algo \
     </dev/null >"$directory/console" 2>&1 &
 }

@@ -56,6 +56,9 @@ test_usage() {
   run --device eth true
   expect_equal "status with a wrong device" 2 "$status"
   expect_match message "rxe or siw, not 'eth'" "$err"
+  run --ram-disk much true
+  expect_equal "status with a wrong size" 2 "$status"
+  expect_match message "--ram-disk takes a size such as 256M, not 'much'" "$err"
   run --help
   expect_equal "status of --help" 0 "$status"
   expect_match "help" "Usage: scripts/vm" "$out"
