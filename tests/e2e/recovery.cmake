@@ -1,9 +1,13 @@
 # Histories that must be explained, through faults of the device, of processes and of the target, with an
 # initiator that recovers and a target that fences. Some writers share the export; some take its lease
 # over from each other. On the kernel's devices only processes are killed and stopped.
+set(faults 100)
+if(RDMABLK_SANITIZE)
+  set(faults 40) # each takes longer
+endif()
 foreach(backing memory direct buffered resident)
   rdmablk_add_fault_test(remote_checker/${backing} SCRIPT remote_checker
-    ENVIRONMENT RDMABLK_TEST_BACKING=${backing} EXPORT=shared FAULTS=100)
+    ENVIRONMENT RDMABLK_TEST_BACKING=${backing} EXPORT=shared FAULTS=${faults})
   rdmablk_add_fault_test(remote_checker_often/${backing} SCRIPT remote_checker LABELS long TIMEOUT 7200
     ENVIRONMENT RDMABLK_TEST_BACKING=${backing} EXPORT=shared FAULTS=10000)
 endforeach()
@@ -11,7 +15,7 @@ foreach(backing memory direct)
   rdmablk_add_fault_test(remote_checker/${backing} SCRIPT remote_checker DEVICES rxe TIMEOUT 180
     ENVIRONMENT RDMABLK_TEST_BACKING=${backing} EXPORT=shared FAULTS=6)
   rdmablk_add_fault_test(remote_checker_lease/${backing} SCRIPT remote_checker
-    ENVIRONMENT RDMABLK_TEST_BACKING=${backing} CHECKER=--take-over FAULTS=100)
+    ENVIRONMENT RDMABLK_TEST_BACKING=${backing} CHECKER=--take-over FAULTS=${faults})
 endforeach()
 
 # It is noticed when a part of the fencing is missing, and not when none is.

@@ -39,6 +39,7 @@ CheckerRun::CheckerRun(const SharedHistory& history, CheckerOptions options)
       std::this_thread::sleep_for(kRetryEvery);
       lane = history_.claim();
     }
+    if (lane == nullptr && history_.stopped()) return;  // the verifier has seen enough
     if (lane == nullptr) {
       throw Error(fmt::format("the history has no free lane for {} threads", options_.threads));
     }
