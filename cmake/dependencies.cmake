@@ -11,6 +11,7 @@ find_package(Boost 1.74 REQUIRED)
 pkg_check_modules(ibverbs REQUIRED IMPORTED_TARGET libibverbs)
 pkg_check_modules(rdmacm REQUIRED IMPORTED_TARGET librdmacm)
 pkg_check_modules(uring REQUIRED IMPORTED_TARGET liburing)
+pkg_check_modules(numa REQUIRED IMPORTED_TARGET numa)
 pkg_check_modules(systemd REQUIRED IMPORTED_TARGET libsystemd)
 pkg_check_modules(fuse3 REQUIRED IMPORTED_TARGET fuse3)
 

@@ -7,9 +7,11 @@
 #include <cerrno>
 
 #include "common/error.h"
+#include "common/numa.h"
 #include "common/random.h"
 #include "common/units.h"
 #include "common/uuid.h"
+#include "common/verbs/context.h"
 #include "target/fixed_identity.h"
 #include "target/memory_identity.h"
 #include "target/saved_memory.h"
@@ -32,6 +34,17 @@ std::string describe_memory(const ExportSpec& spec) {
       chunks, chunks == 1 ? "" : "s");
 }
 
+/// The NUMA node of all devices; nothing when they have none, or not the same one.
+std::optional<int> node_of(std::span<ibv_context* const> devices) {
+  std::optional<int> node;
+  for (const ibv_context* const device : devices) {
+    const auto here = device_numa_node(verbs::device_name(device));
+    if (!here || (node && *node != *here)) return std::nullopt;
+    node = here;
+  }
+  return node;
+}
+
 }  // namespace
 
 Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
@@ -49,7 +62,7 @@ Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
     identify_by_state(nullptr);
   }
   if (spec_.kind != ExportKind::file) {
-    make_memory(std::move(kept));
+    make_memory(std::move(kept), node_of(devices));
     for (ibv_context* const device : devices) registrations_.emplace(device, register_with(device));
   }
   if (!spec_.read_only && !spec_.shared) lease_ = std::make_unique<Lease>(spec_.name, *identity_);
@@ -70,7 +83,8 @@ bool Export::is_current(const MemoryRecord& record) const {
                              !file_.changed.empty() && text_of(record.changed) == file_.changed);
 }
 
-void Export::make_memory(std::optional<KeptMemory> kept) {
+/// @param node where new memory is to lie; what was kept stays where it is.
+void Export::make_memory(std::optional<KeptMemory> kept, std::optional<int> node) {
   if (kept && !is_current(kept->record.record())) kept.reset();
   inherits_ = kept.has_value();
   if (kept) {
@@ -79,7 +93,7 @@ void Export::make_memory(std::optional<KeptMemory> kept) {
                                               spec_.huge_page);
     in_store_ = kept->in_store;
   } else {
-    memory_ = std::make_unique<MemoryBacking>(spec_.name, spec_.size, spec_.huge_page);
+    memory_ = std::make_unique<MemoryBacking>(spec_.name, spec_.size, spec_.huge_page, node);
     if (!identity_) record_ = make_record();
   }
   if (!identity_ && is_backed()) {

@@ -98,7 +98,7 @@ class Export {
   /// Whether a file gets to hold what lies in memory.
   bool is_backed() const noexcept { return store_ != nullptr || !spec_.save.empty(); }
   bool is_current(const MemoryRecord& record) const;
-  void make_memory(std::optional<KeptMemory> kept);
+  void make_memory(std::optional<KeptMemory> kept, std::optional<int> node);
   std::unique_ptr<RecordMemory> make_record() const;
   void identify_by_state(const MemoryRecord* inherited);
   void fill_memory();

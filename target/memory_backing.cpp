@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/memfd.h>
+#include <spdlog/spdlog.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <cerrno>
 
 #include "common/error.h"
+#include "common/numa.h"
 #include "common/units.h"
 #include "target/machine_memory.h"
 
@@ -47,10 +49,12 @@ UniqueFd create(const std::string& name, std::uint64_t huge_page) {
 
 }  // namespace
 
-MemoryBacking::MemoryBacking(const std::string& name, std::uint64_t size, std::uint64_t huge_page)
+MemoryBacking::MemoryBacking(const std::string& name, std::uint64_t size, std::uint64_t huge_page,
+                             std::optional<int> node)
     : size_(size), fd_(create(name, huge_page)) {
   size_file(name, huge_page);
   map(name, huge_page);
+  if (node) place(name, *node);
   allocate(name);
   // What was sealed stays: a shrunken file would answer with SIGBUS.
   if (::fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) {
@@ -83,6 +87,16 @@ void MemoryBacking::map(const std::string& name, std::uint64_t huge_page) {
     throw;
   }
   ::madvise(mapping_.data(), mapping_.size(), MADV_DONTDUMP);
+}
+
+/// Before the first touch: what is allocated stays where it is.
+void MemoryBacking::place(const std::string& name, int node) const {
+  if (const int error = prefer_node({mapping_.data(), mapping_.size()}, node)) {
+    spdlog::warn(
+        "export '{}': cannot take its memory from NUMA node {}, where its RDMA device is ({}); the "
+        "kernel chooses, and it may be slower",
+        name, node, errno_text(error));
+  }
 }
 
 void MemoryBacking::allocate(const std::string& name) {

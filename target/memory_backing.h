@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -18,8 +19,11 @@ class MemoryBacking {
   /// @param name of the export; shows in /proc/PID/maps.
   /// @param size bytes; not zero, need be no multiple of a page.
   /// @param huge_page bytes of a huge page, zero for the usual ones.
+  /// @param node the NUMA node to take the pages from as long as it has any; nothing: the kernel
+  /// chooses, which it does, too, where it knows no such policy; then a warning is logged.
   /// Throws Error, which names the pool when there are not enough huge pages.
-  MemoryBacking(const std::string& name, std::uint64_t size, std::uint64_t huge_page);
+  MemoryBacking(const std::string& name, std::uint64_t size, std::uint64_t huge_page,
+                std::optional<int> node = std::nullopt);
 
   /// Takes over what another process had, as it is.
   /// @param fd a sealed memfd of these sizes. Throws Error.
@@ -36,6 +40,7 @@ class MemoryBacking {
  private:
   void size_file(const std::string& name, std::uint64_t huge_page);
   void map(const std::string& name, std::uint64_t huge_page);
+  void place(const std::string& name, int node) const;
   void allocate(const std::string& name);
 
   std::size_t size_;

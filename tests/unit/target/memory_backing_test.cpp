@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <numaif.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -65,6 +66,21 @@ TEST_F(MemoryBackingTest, IsTheFilesContent) {
 
 TEST_F(MemoryBackingTest, IsClosedOnExec) {
   EXPECT_NE(::fcntl(memory_.fd(), F_GETFD) & FD_CLOEXEC, 0);
+}
+
+TEST(MemoryBackingNodeTest, TakesItsMemoryFromTheNode) {
+  const MemoryBacking memory("test", kSize, 0, 0);
+  int mode = MPOL_DEFAULT;
+  if (::get_mempolicy(&mode, nullptr, 0, memory.bytes().data(), MPOL_F_ADDR) != 0) {
+    GTEST_SKIP() << "the kernel has no NUMA policies";
+  }
+  EXPECT_EQ(mode, MPOL_PREFERRED);
+}
+
+TEST(MemoryBackingNodeTest, DoesWithoutANodeThatIsNotThere) {
+  MemoryBacking memory("test", kSize, 0, 1023);
+  EXPECT_EQ(memory.bytes().size(), kSize);
+  memory.bytes().back() = std::byte{1};
 }
 
 TEST(MemoryBackingHugeTest, SaysHowManyPagesAreMissing) {
