@@ -8,6 +8,7 @@
 #include "common/softverbs/verbs/process.h"
 #include "common/softverbs/verbs/protection_domain.h"
 #include "common/softverbs/verbs/service.h"
+#include "common/softverbs/verbs/settings.h"
 
 #undef ibv_reg_mr
 #undef ibv_reg_mr_iova
@@ -53,7 +54,7 @@ ibv_mr* register_region(ibv_pd* base, void* memory, size_t length, uint64_t iova
     return refuse(error);
   }
   auto region = std::make_unique<MemoryRegion>();
-  if ((access & kMapped) && length >= kSmallestMapped) {
+  if ((access & kMapped) && length >= kSmallestMapped && !Settings::get().memory_may_outlive_it) {
     region->memfd = regions.memfds().find(address, length);
   }
   const uint32_t key = regions.publish(pd->handle, static_cast<int>(access), iova, address, length,

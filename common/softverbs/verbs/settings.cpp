@@ -38,6 +38,7 @@ Settings read_environment() {
                    kMaxDevices);
     }
   }
+  settings.memory_may_outlive_it = std::getenv("NOTIFY_SOCKET") != nullptr;
   return settings;
 }
 

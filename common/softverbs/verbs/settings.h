@@ -22,6 +22,10 @@ struct Settings {
   Kind kind = Kind::kRoce;
   Copy copy = Copy::kMapped;
   int devices = 1;
+  /// A service manager started this process (NOTIFY_SOCKET, sd_notify(3)) and may keep its memfds
+  /// beyond its death. A copy through a mapping that is under way then would end in the hands of
+  /// the next process, where an adapter's ends with the process: peers may map nothing.
+  bool memory_may_outlive_it = false;
 
   [[nodiscard]] bool iwarp() const { return kind == Kind::kIwarp; }
 

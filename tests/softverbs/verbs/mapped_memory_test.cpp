@@ -248,6 +248,21 @@ TEST(MappedMemory, IsCopiedByTheKernelWhenTheFileIsOutOfOrder) {
   EXPECT_EQ(child.join(), 0);
 }
 
+// A copy that is under way when its owner is killed would end in the next owner's memory.
+TEST(MappedMemory, IsCopiedByTheKernelWhenItMayOutliveItsOwner) {
+  ChildProcess child([](Wire& wire) {
+    setenv("NOTIFY_SOCKET", "/none", 1);
+    const SharedMemory memory;
+    const End end(wire, memory.data());
+    wire.receive<char>();
+  });
+  const End end(child.wire());
+  EXPECT_EQ(end.write(0, kPage), IBV_WC_SUCCESS);
+  EXPECT_EQ(mapped_with(), "");
+  child.wire().send('d');
+  EXPECT_EQ(child.join(), 0);
+}
+
 TEST(MappedMemory, IsMappedAfterItsProgramClosedTheDescriptor) {
   ChildProcess child([](Wire& wire) {
     const SharedMemory memory;
