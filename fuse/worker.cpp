@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <initializer_list>
@@ -41,7 +42,7 @@ constexpr int kStallTime = 250;
 constexpr int kNoTime = -1;
 
 /// @return false when the time came first.
-bool sleep(std::initializer_list<int> descriptors, int milliseconds) noexcept {
+bool wait_for(std::initializer_list<int> descriptors, int milliseconds) noexcept {
   std::array<pollfd, 4> sources{};
   nfds_t count = 0;
   for (const int fd : descriptors) sources[count++] = {fd, POLLIN, 0};
@@ -73,6 +74,7 @@ void watch(int epoll, int fd, std::uint32_t events) {
 
 Worker::Worker(ImageSource& source, WorkerTeam& team, unsigned number, const Settings& settings)
     : settings_(settings),
+      spin_(settings.spin),
       source_(source),
       team_(team),
       number_(number),
@@ -116,14 +118,13 @@ void Worker::run(StopEvent& ended) noexcept {
 }
 
 void Worker::serve() noexcept {
-  auto last_active = Clock::now();
   while (!stop_->is_set()) {
     const Intake intake = take_requests();
     const bool settled = settle();
     if (intake == Intake::ended) return;
     if (intake == Intake::some || settled) {
-      last_active = Clock::now();
-    } else if (Clock::now() - last_active < settings_.spin) {
+      spin_.found(Clock::now());
+    } else if (spin_.goes_on(Clock::now())) {
       relax();
     } else {
       wait();
@@ -131,12 +132,14 @@ void Worker::serve() noexcept {
   }
 }
 
-/// Reads what the kernel has, as far as there is room, and processes it.
+/// Reads what the kernel has, as far as there is room, and processes it. One read too many finds
+/// nothing, and keeps those waiting that were taken: so it stops short at as many as there were the
+/// last time, and looks for more, twice as many, only if there were so many again.
 Worker::Intake Worker::take_requests() noexcept {
   Intake intake = Intake::nothing;
   taken_bytes_ = 0;
-  // Requests that need no slot must not keep completions waiting for ever.
-  for (unsigned taken = 0; taken < settings_.depth; ++taken) {
+  unsigned taken = 0;
+  for (; taken < expected_; ++taken) {
     Slot* const slot = take_place();
     if (slot == nullptr) break;
     const ssize_t size = ::read(requests_.get(), slot->message(), Slot::kMessageRoom);
@@ -144,7 +147,10 @@ Worker::Intake Worker::take_requests() noexcept {
       const int error = size < 0 ? errno : 0;
       give_back(*slot);
       if (error == ENOENT || error == EINTR) continue;  // it was taken back
-      if (error == EAGAIN) break;
+      if (error == EAGAIN) {
+        expected_ = std::max(taken, 1U);
+        break;
+      }
       if (error != ENODEV) spdlog::error("cannot read from /dev/fuse: {}", errno_text(error));
       session_->end();
       return Intake::ended;
@@ -155,6 +161,8 @@ Worker::Intake Worker::take_requests() noexcept {
     if (many) team_.watch.call();
     if (!has_room()) team_.watch.leave(number_);
   }
+  // Requests that need no slot must not keep completions waiting for ever.
+  if (taken == expected_) expected_ = std::min(2 * expected_, settings_.depth);
   if (intake == Intake::some) queue_->kick();
   return intake;
 }
@@ -226,18 +234,33 @@ void Worker::seek(fuse_req_t request, bool wants_hole, std::uint64_t offset,
 /// Sleeps until there is a completion, an interrupt, or the end; or a request, if it is on watch.
 /// Without room for one it is not: it left the watch when it took the last place.
 void Worker::wait() noexcept {
-  queue_->arm();
-  if (settle()) return;
+  // While nothing is under way the queue would tell of nothing; armed all the same, it would tell
+  // of the next completion, which is not waited for asleep.
+  const bool is_quiet = queue_->is_quiet();
+  if (!is_quiet) queue_->arm();
+  if (is_quiet && has_news_) queue_->drain();
+  const bool may_have_missed = !is_quiet || has_news_;
+  has_news_ = false;
+  if (may_have_missed && settle()) return;
+  sleep();
+}
+
+void Worker::sleep() noexcept {
   const int own = queue_->fd();
   const int stop = stop_->fd();
   const int interrupts = team_.interrupts.fd(number_);
   if (slots_.has_free() ? team_.watch.take(number_) : reads_ahead()) {
     std::array<epoll_event, 4> events;
-    ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
-  } else if (!slots_.has_free()) {
-    if (!sleep({own, stop, interrupts}, kStallTime)) is_stalled_ = true;
+    const int count =
+        ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), kNoTime);
+    for (int i = 0; i < count; ++i) has_news_ |= events[i].data.fd == own;
+    return;
+  }
+  has_news_ = true;
+  if (!slots_.has_free()) {
+    if (!wait_for({own, stop, interrupts}, kStallTime)) is_stalled_ = true;
   } else if (team_.watch.rest(number_)) {
-    sleep({own, stop, interrupts, team_.watch.fd(number_)}, kNoTime);
+    wait_for({own, stop, interrupts, team_.watch.fd(number_)}, kNoTime);
     team_.watch.rise(number_);
   }
 }

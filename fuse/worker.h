@@ -13,6 +13,7 @@
 #include "fuse/image_source.h"
 #include "fuse/last_flush.h"
 #include "fuse/slot_pool.h"
+#include "fuse/spin.h"
 #include "fuse/stop_event.h"
 #include "fuse/waiting_room.h"
 #include "fuse/worker_team.h"
@@ -38,7 +39,7 @@ class Worker {
 
   struct Settings {
     unsigned depth = 32;                 ///< slots, and the depth of the queue
-    std::chrono::microseconds spin{10};  ///< how long it looks for more before it sleeps
+    std::chrono::microseconds spin{10};  ///< how long it looks for more before it sleeps, at most
   };
 
   /// Makes the queue and the buffers. Throws Error; verbs::MemlockError.
@@ -92,6 +93,7 @@ class Worker {
   bool reads_ahead() noexcept;
   void process(Slot& slot, std::size_t size) noexcept;
   void wait() noexcept;
+  void sleep() noexcept;
 
   // worker_completion.cpp: how requests end
   bool settle() noexcept;
@@ -108,6 +110,7 @@ class Worker {
   void fail_rest() noexcept;
 
   Settings settings_;
+  Spin spin_;
   ImageSource& source_;
   WorkerTeam& team_;
   unsigned number_;
@@ -122,6 +125,8 @@ class Worker {
   Slot* current_slot_ = nullptr;   ///< that holds the message being processed
   bool submitted_ = false;         ///< it went to the queue, or waits for a slot
   std::uint64_t taken_bytes_ = 0;  ///< of the requests that were taken in one go
+  unsigned expected_ = 1;          ///< requests that the kernel may have by now
+  bool has_news_ = true;           ///< the queue's descriptor told of something, or may have
   bool has_more_to_seek_ = false;  ///< a seek was submitted again
   bool is_stalled_ = false;        ///< all slots are taken, and none became free for a while
   unsigned interrupted_ = 0;       ///< slots whose request is interrupted, and not answered

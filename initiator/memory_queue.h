@@ -60,8 +60,12 @@ class MemoryQueue final : public ConnectedQueue {
   void submit(Request& request) noexcept override;
   void kick() noexcept override { post_pending(); }
   std::size_t poll(std::span<Request*> done) noexcept override;
+  bool is_quiet() const noexcept override {
+    return slots_.all_free() && pending_.empty() && done_.empty() && !commands_;
+  }
   int fd() const noexcept override { return connection_.fd(); }
   void arm() noexcept override { connection_.arm(); }
+  void drain() noexcept override { connection_.drain(); }
 
   /// For whoever sends commands over it.
   QueueConnection& connection() noexcept { return connection_; }

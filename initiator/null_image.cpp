@@ -26,8 +26,10 @@ class NullQueue final : public Queue {
   void submit(Request& request) noexcept override { waiting_.push(request); }
   void kick() noexcept override;
   std::size_t poll(std::span<Request*> done) noexcept override;
+  bool is_quiet() const noexcept override { return waiting_.empty() && done_.empty(); }
   int fd() const noexcept override { return event_.get(); }
   void arm() noexcept override;
+  void drain() noexcept override;
 
  private:
   static int make_event();
@@ -90,12 +92,15 @@ std::size_t NullQueue::poll(std::span<Request*> done) noexcept {
   return count;
 }
 
+void NullQueue::drain() noexcept {
+  if (!signalled_) return;
+  eventfd_t ignored = 0;
+  ::eventfd_read(event_.get(), &ignored);
+  signalled_ = false;
+}
+
 void NullQueue::arm() noexcept {
-  if (signalled_) {
-    eventfd_t ignored = 0;
-    ::eventfd_read(event_.get(), &ignored);
-    signalled_ = false;
-  }
+  drain();
   armed_ = true;
   if (!done_.empty()) signal();
 }

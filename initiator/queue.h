@@ -32,12 +32,19 @@ class Queue {
   /// returned by poll(). @return false when it is not waiting; it comes back as any other.
   virtual bool cancel(Request& /*request*/) noexcept { return false; }
 
+  /// Whether nothing is under way that might end: before fd() tells of anything, something would
+  /// have to be submitted, or the connection be lost, which it tells without arm(), too.
+  virtual bool is_quiet() const noexcept { return false; }
+
   /// Readable when, after arm(), there is something to poll.
   virtual int fd() const noexcept = 0;
 
   /// Makes the descriptor tell of the next completion, and takes what it told of before. Poll once
   /// more after it, then sleep.
   virtual void arm() noexcept = 0;
+
+  /// Takes what the descriptor told of, and arms nothing if that can be: for a queue that is quiet.
+  virtual void drain() noexcept { arm(); }
 };
 
 }  // namespace rdmablk::initiator

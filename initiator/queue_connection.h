@@ -32,8 +32,9 @@ class QueueConnection {
   /// For the steps of setting up.
   IdleQueue idle() noexcept { return {*qp_, cq_, events_}; }
 
-  /// Queue::fd() and Queue::arm().
+  /// Queue::fd(), Queue::drain() and Queue::arm().
   int fd() const noexcept { return wait_set_.get(); }
+  void drain() noexcept { events_.drain(); }
   void arm() noexcept {
     events_.drain();
     cq_.arm();

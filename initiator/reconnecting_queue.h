@@ -42,8 +42,15 @@ class ReconnectingQueue final : public Queue {
   bool cancel(Request& request) noexcept override {
     return waiting_.remove(request) || (hand_over_.is_fenced() && begun_.remove(request));
   }
+  bool is_quiet() const noexcept override {
+    return connected_ != nullptr && connected_->is_quiet() && done_.empty();
+  }
   int fd() const noexcept override { return wait_set_.get(); }
   void arm() noexcept override;
+  void drain() noexcept override {
+    hand_over_.drain();
+    if (connected_ != nullptr) connected_->drain();
+  }
 
  private:
   std::size_t recover(std::span<Request*> done, std::size_t count) noexcept;

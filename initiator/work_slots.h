@@ -18,6 +18,9 @@ class WorkSlots {
   /// How many can be taken.
   unsigned room() const noexcept { return static_cast<unsigned>(free_.size()); }
 
+  /// Whether none is taken.
+  bool all_free() const noexcept { return free_.size() == requests_.size(); }
+
   /// @param request null for a work request that belongs to none. @pre room() > 0
   std::uint64_t take(Request* request) noexcept {
     const std::uint32_t slot = free_.back();
