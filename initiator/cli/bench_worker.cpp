@@ -29,8 +29,10 @@ void fill(std::span<std::byte> memory, unsigned seed) {
 }  // namespace
 
 BenchWorker::BenchWorker(initiator::Image& image, const BenchOptions& options,
-                         const BenchRange& range, unsigned queue, BenchSignals& signals)
+                         const BenchRange& range, unsigned queue, BenchSignals& signals,
+                         const TickClock& clock)
     : signals_(signals),
+      clock_(clock),
       pattern_(options, range, queue),
       buffers_(image.make_buffers(options.buffer_bytes())),
       requests_(options.depth),
@@ -66,7 +68,7 @@ void BenchWorker::work() noexcept {
   std::uint64_t operations = 0;
   while (in_flight_ > 0 && !signals_.abandoned()) {
     const auto ended = wait();
-    const auto now = Clock::now();
+    const auto now = clock_.now();
     for (Request* request : ended) {
       note_failure(*request);
       if (failure_) continue;
@@ -80,12 +82,12 @@ void BenchWorker::work() noexcept {
 }
 
 void BenchWorker::submit_all() noexcept {
-  const auto now = Clock::now();
+  const auto now = clock_.now();
   for (Request& request : requests_) submit(request, now);
   queue_->kick();
 }
 
-void BenchWorker::submit(Request& request, Clock::time_point now) noexcept {
+void BenchWorker::submit(Request& request, std::chrono::nanoseconds now) noexcept {
   pattern_.aim(request);
   submitted_[static_cast<std::size_t>(&request - requests_.data())] = now;
   ++in_flight_;
@@ -110,14 +112,14 @@ std::span<Request*> BenchWorker::wait() noexcept {
 std::size_t BenchWorker::spin() noexcept {
   std::size_t count = queue_->poll(ended_);
   if (count > 0) return count;
-  const auto until = Clock::now() + kSpin;
+  const auto until = clock_.now() + kSpin;
   do {
     count = queue_->poll(ended_);
-  } while (count == 0 && Clock::now() < until);
+  } while (count == 0 && clock_.now() < until);
   return count;
 }
 
-void BenchWorker::record(const Request& request, Clock::time_point now) noexcept {
+void BenchWorker::record(const Request& request, std::chrono::nanoseconds now) noexcept {
   const auto start = submitted_[static_cast<std::size_t>(&request - requests_.data())];
   (request.operation == Operation::read ? reads_ : writes_).add(now - start);
 }

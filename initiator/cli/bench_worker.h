@@ -11,6 +11,7 @@
 #include "initiator/cli/access_pattern.h"
 #include "initiator/cli/bench_signals.h"
 #include "initiator/cli/latency_histogram.h"
+#include "initiator/cli/tick_clock.h"
 #include "initiator/image.h"
 
 namespace rdmablk::cli {
@@ -30,9 +31,10 @@ class BenchWorker {
   };
 
   /// Makes the queue and its buffers. Throws Error.
-  /// @param queue 0 to options.queues - 1. @param signals outlives the worker, as does the image.
+  /// @param queue 0 to options.queues - 1. @param signals outlives the worker, as do the image
+  /// and the clock.
   BenchWorker(initiator::Image& image, const BenchOptions& options, const BenchRange& range,
-              unsigned queue, BenchSignals& signals);
+              unsigned queue, BenchSignals& signals, const TickClock& clock);
 
   /// The thread's work: one round of requests that do not count, then a report, then, once told to
   /// begin, as many as there is time for, then a report. Once the signals say that requests in
@@ -56,17 +58,18 @@ class BenchWorker {
   void warm_up() noexcept;
   void work() noexcept;
   void submit_all() noexcept;
-  void submit(initiator::Request& request, Clock::time_point now) noexcept;
+  void submit(initiator::Request& request, std::chrono::nanoseconds now) noexcept;
   std::span<initiator::Request*> wait() noexcept;
   std::size_t spin() noexcept;
-  void record(const initiator::Request& request, Clock::time_point now) noexcept;
+  void record(const initiator::Request& request, std::chrono::nanoseconds now) noexcept;
   void note_failure(const initiator::Request& request) noexcept;
 
   BenchSignals& signals_;
+  const TickClock& clock_;
   AccessPattern pattern_;
   std::unique_ptr<initiator::RequestBuffers> buffers_;  // outlive the queue that works on them
   std::vector<initiator::Request> requests_;
-  std::vector<Clock::time_point> submitted_;
+  std::vector<std::chrono::nanoseconds> submitted_;
   std::vector<initiator::Request*> ended_;
   std::unique_ptr<initiator::Queue> queue_;
   unsigned in_flight_ = 0;

@@ -31,7 +31,8 @@ BenchWorkforce::BenchWorkforce(initiator::Image& image, const BenchOptions& opti
                                const BenchRange& range)
     : options_(options) {
   for (unsigned queue = 0; queue < options.queues; ++queue) {
-    workers_.push_back(std::make_unique<BenchWorker>(image, options, range, queue, signals_));
+    workers_.push_back(
+        std::make_unique<BenchWorker>(image, options, range, queue, signals_, clock_));
   }
 }
 

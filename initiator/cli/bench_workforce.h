@@ -44,6 +44,7 @@ class BenchWorkforce {
   const BenchOptions& options_;
   TerminationSignals termination_;
   BenchSignals signals_;
+  TickClock clock_;
   std::vector<std::unique_ptr<BenchWorker>> workers_;
   std::uint64_t reports_ = 0;
   bool interrupted_ = false;
