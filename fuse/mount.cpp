@@ -86,6 +86,7 @@ void Mount::make_workers(const Options& options) {
   Worker::Settings settings;
   settings.depth = plan.depth;
   settings.spin = options.mount.spin.value_or(settings.spin);
+  settings.slow = options.mount.slow.value_or(settings.slow);
   team_.emplace(plan.workers);
   for (unsigned i = 0; i < plan.workers; ++i) {
     workers_.push_back(std::make_unique<Worker>(*source_, *team_, i, settings));
