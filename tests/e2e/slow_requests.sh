@@ -23,7 +23,7 @@ mount_with_log() {
   touch "$file"
   "$RDMABLK_BIN/rdmablk-fuse" --foreground --quiet "$@" "$(uri disk)" "$file" 2>"$file.log" &
   test_pids+=($!)
-  wait_until "$file is mounted" grep --quiet "is mounted on" "$file.log"
+  wait_until "$file is mounted" grep --quiet --no-messages "is mounted on" "$file.log"
 }
 
 backing=buffered # a memory export's target is not asked for anything
