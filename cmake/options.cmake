@@ -25,6 +25,13 @@ target_compile_options(rdmablk_options INTERFACE
 target_compile_definitions(rdmablk_options INTERFACE RDMABLK_VERSION="${PROJECT_VERSION}")
 target_include_directories(rdmablk_options INTERFACE ${PROJECT_SOURCE_DIR})
 
+# Probes for bpftrace and its like: common/probes.h.
+include(CheckIncludeFileCXX)
+check_include_file_cxx(sys/sdt.h RDMABLK_HAVE_SDT)
+if(NOT RDMABLK_HAVE_SDT)
+  message(STATUS "There is no <sys/sdt.h> (systemtap-sdt-dev): built without probes for bpftrace")
+endif()
+
 if(RDMABLK_SANITIZE STREQUAL "address")
   set(rdmablk_sanitize_flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 elseif(RDMABLK_SANITIZE STREQUAL "thread")

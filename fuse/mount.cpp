@@ -85,7 +85,8 @@ void Mount::make_workers(const Options& options) {
   const WorkerPlan plan = source_->plan();
   Worker::Settings settings;
   settings.depth = plan.depth;
-  settings.spin = options.mount.spin.value_or(settings.spin);
+  settings.spin = options.mount.spin.value_or(default_spin());
+  settings.slow = options.mount.slow.value_or(settings.slow);
   team_.emplace(plan.workers);
   for (unsigned i = 0; i < plan.workers; ++i) {
     workers_.push_back(std::make_unique<Worker>(*source_, *team_, i, settings));

@@ -22,6 +22,9 @@ namespace {
 /// Microseconds.
 constexpr std::uint64_t kMaxSpin = 1'000'000;
 
+/// Milliseconds.
+constexpr std::uint64_t kMaxSlow = 3'600'000;
+
 /// Options of mount(8) and fstab(5) that other programs act on, or that are so anyway.
 constexpr std::array kIgnored{"_netdev", "async",       "auto",    "atime",   "defaults",
                               "dev",     "diratime",    "exec",    "group",   "loud",
@@ -32,9 +35,9 @@ constexpr std::array kIgnored{"_netdev", "async",       "auto",    "atime",   "d
 /// Those that the kernel is told.
 constexpr std::array kPassedOn{"dirsync", "noatime", "nodiratime", "noexec", "sync"};
 
-constexpr std::array kWithValue{"uid",       "gid",         "mode",    "fsname",
-                                "workers",   "queue_depth", "spin",    "reconnect_delay",
-                                "fail_fast", "give_up",     "keyfile", "client"};
+constexpr std::array kWithValue{"uid",         "gid",     "mode",  "fsname",          "workers",
+                                "queue_depth", "spin",    "slow",  "reconnect_delay", "fail_fast",
+                                "give_up",     "keyfile", "client"};
 
 template <typename List>
 bool contains(const List& list, std::string_view word) {
@@ -155,6 +158,8 @@ void MountOptions::set(const std::string& name, const std::string& value) {
     queue_depth = count(name, value, kMaxDepth);
   } else if (name == "spin") {
     spin = microseconds(name, value);
+  } else if (name == "slow") {
+    slow = std::chrono::milliseconds(number(name, value, 0, kMaxSlow));
   } else if (name == "reconnect_delay") {
     recovery.reconnect_delay = initiator::read_reconnect_delay("option " + name, value);
   } else if (name == "fail_fast") {

@@ -3,6 +3,7 @@
 #include <fuse3/fuse_lowlevel.h>
 #include <linux/fuse.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -32,7 +33,9 @@ struct Slot : initiator::Request {
   bool seeks_hole = false;            ///< a map: looks for a hole, not for data
   bool interrupted = false;           ///< whoever waits for it wants to be let go
   std::uint64_t number = 0;           ///< the kernel's, of the request; never used twice
-  std::uint64_t covers = 0;           ///< a flush: UnsyncedWrites::count() before it
+  std::chrono::steady_clock::time_point taken_at{};      ///< a worker has read it
+  std::chrono::steady_clock::time_point submitted_at{};  ///< a queue has got it
+  std::uint64_t covers = 0;  ///< a flush: UnsyncedWrites::count() before it
 
   /// Becomes the request in another slot, but for its data.
   void take_over(Slot& other) noexcept {
@@ -46,6 +49,7 @@ struct Slot : initiator::Request {
     seeks_hole = other.seeks_hole;
     interrupted = other.interrupted;
     number = other.number;
+    taken_at = other.taken_at;
     covers = other.covers;
   }
 

@@ -11,6 +11,7 @@
 #include <initializer_list>
 
 #include "common/error.h"
+#include "common/probes.h"
 #include "common/protocol/io_messages.h"
 
 namespace rdmablk::fuse {
@@ -75,6 +76,7 @@ void watch(int epoll, int fd, std::uint32_t events) {
 Worker::Worker(ImageSource& source, WorkerTeam& team, unsigned number, const Settings& settings)
     : settings_(settings),
       spin_(settings.spin),
+      slow_log_(settings.slow),
       source_(source),
       team_(team),
       number_(number),
@@ -118,16 +120,19 @@ void Worker::run(StopEvent& ended) noexcept {
 }
 
 void Worker::serve() noexcept {
+  now_ = Clock::now();
   while (!stop_->is_set()) {
     const Intake intake = take_requests();
     const bool settled = settle();
     if (intake == Intake::ended) return;
+    now_ = Clock::now();
     if (intake == Intake::some || settled) {
-      spin_.found(Clock::now());
-    } else if (spin_.goes_on(Clock::now())) {
+      spin_.found(now_);
+    } else if (spin_.goes_on(now_)) {
       relax();
     } else {
       wait();
+      now_ = Clock::now();
     }
   }
 }
@@ -217,10 +222,18 @@ void Worker::submit(fuse_req_t request, Operation operation, std::uint64_t offse
   slot.error = 0;
   slot.number = slot.header().unique;
   slot.interrupted = false;
+  slot.taken_at = now_;
   if (operation == Operation::flush) slot.covers = team_.unsynced.count();
   submitted_ = true;
   if (operation == Operation::read || operation == Operation::write) taken_bytes_ += length;
   if (waiting_room_.owns(slot)) return waiting_room_.push(slot);
+  hand_over(slot);
+}
+
+void Worker::hand_over(Slot& slot) noexcept {
+  slot.submitted_at = now_;
+  RDMABLK_PROBE(submit, probe_id<initiator::Request>(slot), static_cast<unsigned>(slot.operation),
+                slot.offset, slot.length, slot.number);
   queue_->submit(slot);
 }
 

@@ -13,6 +13,7 @@
 #include "fuse/image_source.h"
 #include "fuse/last_flush.h"
 #include "fuse/slot_pool.h"
+#include "fuse/slow_log.h"
 #include "fuse/spin.h"
 #include "fuse/stop_event.h"
 #include "fuse/waiting_room.h"
@@ -38,8 +39,9 @@ class Worker {
   using Clock = std::chrono::steady_clock;
 
   struct Settings {
-    unsigned depth = 32;                 ///< slots, and the depth of the queue
-    std::chrono::microseconds spin{10};  ///< how long it looks for more before it sleeps, at most
+    unsigned depth = 32;                   ///< slots, and the depth of the queue
+    std::chrono::microseconds spin{10};    ///< how long it looks for more before it sleeps, at most
+    std::chrono::milliseconds slow{1000};  ///< a request that takes longer is logged; 0: none is
   };
 
   /// Makes the queue and the buffers. Throws Error; verbs::MemlockError.
@@ -92,6 +94,7 @@ class Worker {
   bool has_room() const noexcept;
   bool reads_ahead() noexcept;
   void process(Slot& slot, std::size_t size) noexcept;
+  void hand_over(Slot& slot) noexcept;
   void wait() noexcept;
   void sleep() noexcept;
 
@@ -99,6 +102,7 @@ class Worker {
   bool settle() noexcept;
   bool complete() noexcept;
   void finish(Slot& slot) noexcept;
+  bool answer(Slot& slot) noexcept;
   void note(const Slot& slot) noexcept;
   bool admit_waiting() noexcept;
   bool let_interrupted_go() noexcept;
@@ -111,6 +115,7 @@ class Worker {
 
   Settings settings_;
   Spin spin_;
+  SlowLog slow_log_;
   ImageSource& source_;
   WorkerTeam& team_;
   unsigned number_;
@@ -122,6 +127,8 @@ class Worker {
   const StopEvent* stop_ = nullptr;
   UniqueFd requests_;  ///< this worker's descriptor of /dev/fuse
   UniqueFd epoll_;
+  Clock::time_point now_{};        ///< at the end of the last round, or the sleep behind it
+  Clock::time_point polled_at_{};  ///< the completions that are being dealt with were taken
   Slot* current_slot_ = nullptr;   ///< that holds the message being processed
   bool submitted_ = false;         ///< it went to the queue, or waits for a slot
   std::uint64_t taken_bytes_ = 0;  ///< of the requests that were taken in one go

@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "common/probes.h"
 #include "fuse/reply.h"
 #include "fuse/worker.h"
 
@@ -45,6 +46,7 @@ bool Worker::complete() noexcept {
   std::array<initiator::Request*, 64> done{};
   bool any = false;
   while (const std::size_t count = queue_->poll(done)) {
+    polled_at_ = Clock::now();
     for (initiator::Request* const request : std::span(done).first(count)) {
       if (!last_flush_.takes(*request)) finish(static_cast<Slot&>(*request));
     }
@@ -56,14 +58,31 @@ bool Worker::complete() noexcept {
 
 void Worker::finish(Slot& slot) noexcept {
   if (flush_has_work_ && slot.error == 0) note(slot);
-  if (slot.operation != Operation::map) {
-    reply(slot);
-  } else if (!reply_to_seek(slot)) {
+  if (!answer(slot)) {
     has_more_to_seek_ = true;
     return queue_->submit(slot);
   }
   if (slot.interrupted) --interrupted_;
   slots_.give_back(slot);
+}
+
+/// @return false when it is not through, and is to be submitted again.
+bool Worker::answer(Slot& slot) noexcept {
+  const int error = slot.error;
+  RDMABLK_PROBE(complete, probe_id<initiator::Request>(slot), static_cast<unsigned>(slot.operation),
+                slot.offset, slot.length, slot.number, error);
+  if (slot.operation != Operation::map) {
+    reply(slot);
+  } else if (!reply_to_seek(slot)) {
+    return false;
+  }
+  RDMABLK_PROBE(reply, probe_id<initiator::Request>(slot), static_cast<unsigned>(slot.operation),
+                slot.offset, slot.length, slot.number, error);
+  if (slow_log_.is_slow(polled_at_ - slot.taken_at)) [[unlikely]] {
+    slow_log_.tell(
+        {.slot = slot, .error = error, .completed_at = polled_at_, .answered_at = Clock::now()});
+  }
+  return true;
 }
 
 /// Keeps count of what is yet to be flushed; before the request is answered.
@@ -81,7 +100,7 @@ bool Worker::admit_waiting() noexcept {
   while (!waiting_room_.empty() && slots_.has_free()) {
     Slot& slot = *slots_.take();
     waiting_room_.move_first(slot);
-    queue_->submit(slot);
+    hand_over(slot);
     any = true;
   }
   if (any) queue_->kick();

@@ -20,12 +20,25 @@ constexpr std::uint64_t kMemoryPerSlot = kSlotSize + 2 * protocol::kMaxMessage;
 
 constexpr unsigned kMostDefaultWorkers = 4;
 
+/// With fewer cores than these, nobody spins.
+constexpr unsigned kCoresToSpin = 4;
+constexpr std::chrono::microseconds kSpin{10};
+
+/// The cores that this process may use.
+unsigned cores() {
+  cpu_set_t cpus;
+  if (::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1;
+  return static_cast<unsigned>(CPU_COUNT(&cpus));
+}
+
 }  // namespace
 
 unsigned default_workers() {
-  cpu_set_t cpus;
-  if (::sched_getaffinity(0, sizeof cpus, &cpus) != 0) return 1;
-  return std::clamp(static_cast<unsigned>(CPU_COUNT(&cpus)), 1U, kMostDefaultWorkers);
+  return std::clamp(cores(), 1U, kMostDefaultWorkers);
+}
+
+std::chrono::microseconds default_spin() {
+  return cores() < kCoresToSpin ? std::chrono::microseconds(0) : kSpin;
 }
 
 std::uint64_t slot_memory(const WorkerPlan& plan) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 namespace rdmablk::fuse {
@@ -22,6 +23,10 @@ inline constexpr std::uint64_t kMinSlots = 4;
 /// The cores that this process may use, but no more than four: a worker serves tens of thousands of
 /// requests a second.
 unsigned default_workers();
+
+/// How long a worker that found nothing to do looks again before it sleeps, at most. Where there
+/// are few cores, that takes one from whom it waits for: it does not look then.
+std::chrono::microseconds default_spin();
 
 /// The memory that the slots of a plan need, and the messages about them, in bytes.
 std::uint64_t slot_memory(const WorkerPlan& plan);

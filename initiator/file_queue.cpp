@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <new>
 
+#include "initiator/post_probe.h"
 #include "initiator/refusal.h"
 
 namespace rdmablk::initiator {
@@ -119,6 +120,7 @@ void FileQueue::add_next(SendBatch& batch) noexcept {
   const unsigned slot = free_.back();
   free_.pop_back();
   pieces_[slot] = {.request = &request, .start = request.progress.posted};
+  if (request.progress.posted == 0) note_post(request, std::chrono::steady_clock::now());
   ++request.progress.outstanding;
   if (has_data(request)) {
     add_data_command(batch, slot, request);

@@ -8,6 +8,7 @@
 
 #include "common/protocol/wire.h"
 #include "common/verbs/context.h"
+#include "initiator/post_probe.h"
 #include "initiator/refusal.h"
 #include "initiator/remote_read.h"
 #include "initiator/whole_map.h"
@@ -130,6 +131,7 @@ void MemoryQueue::fill(Batch& batch) noexcept {
 
 void MemoryQueue::add_piece(Batch& batch, Request& request) noexcept {
   Request::Progress& progress = request.progress;
+  if (progress.posted == 0) note_post(request, batch.time);
   const ChunkMap::Place place = chunks_->locate(request.offset + progress.posted);
   const auto length = static_cast<std::uint32_t>(
       std::min({request.length - progress.posted, place.contiguous, options_.max_piece}));

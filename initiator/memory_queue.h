@@ -75,6 +75,7 @@ class MemoryQueue final : public ConnectedQueue {
   /// Work requests that are posted in one go.
   struct Batch {
     SendBatch sends;
+    std::chrono::steady_clock::time_point time = std::chrono::steady_clock::now();
     unsigned acknowledges = 0;  ///< writes whose last WRITE is in it, where READs acknowledge
   };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -39,10 +40,14 @@ struct Request {
     std::uint32_t refusals = 0;     ///< times that a device would not do it; see refusal.h
     Request* next = nullptr;
 
+    /// When it was first posted on the connection that it is on; the epoch: not yet.
+    std::chrono::steady_clock::time_point posted_at{};
+
     /// For posting all of it, for the first time or anew.
     void restart() noexcept {
       posted = 0;
       outstanding = 0;
+      posted_at = {};
     }
   } progress;
 };

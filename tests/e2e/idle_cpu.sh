@@ -46,3 +46,5 @@ mount_image --null 64M "$scratch/long" -o spin=1000
 for file in null image long; do use "$scratch/$file"; done
 expect_idle "target=$target_pid" "null mount=$(daemon_of "$scratch/null")" \
   "mount=$(daemon_of "$scratch/image")" "mount that spins for 1 ms=$(daemon_of "$scratch/long")"
+for file in null image long; do unmount_image "$scratch/$file"; done
+stop_target

@@ -90,6 +90,7 @@ TEST(MountOptions, NamesAValueThatMakesNoSense) {
   EXPECT_THAT(refusal("workers=0"), HasSubstr("1 to 64"));
   EXPECT_THAT(refusal("queue_depth=1025"), HasSubstr("1 to 1024"));
   EXPECT_THAT(refusal("spin=1000001"), HasSubstr("spin=1000001"));
+  EXPECT_THAT(refusal("slow=3600001"), HasSubstr("slow=3600001"));
   EXPECT_THAT(refusal("fsname="), HasSubstr("fsname"));
   EXPECT_THAT(refusal("reconnect_delay=0"), HasSubstr("option reconnect_delay takes seconds"));
   EXPECT_THAT(refusal("reconnect_delay=never"), HasSubstr("not 'never'"));

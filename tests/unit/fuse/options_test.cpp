@@ -57,11 +57,14 @@ TEST(Options, DefaultPlan) {
 }
 
 TEST(Options, LongOptionsAreMountOptionsToo) {
-  const auto a = parsed({"--null", "1M", "m", "--workers=3", "--queue-depth", "7", "--spin", "5"});
-  const auto b = parsed({"--null", "1M", "m", "-o", "workers=3,queue_depth=7", "-o", "spin=5"});
+  const auto a = parsed(
+      {"--null", "1M", "m", "--workers=3", "--queue-depth", "7", "--spin", "5", "--slow=20"});
+  const auto b =
+      parsed({"--null", "1M", "m", "-o", "workers=3,queue_depth=7", "-o", "spin=5,slow=20"});
   for (const auto& options : {a, b}) {
     EXPECT_EQ(options->plan(), (WorkerPlan{3, 7}));
     EXPECT_EQ(options->mount.spin, std::chrono::microseconds(5));
+    EXPECT_EQ(options->mount.slow, std::chrono::milliseconds(20));
   }
 }
 
@@ -125,15 +128,16 @@ TEST(Options, RefusesAnOptionGivenTwice) {
 }
 
 TEST(Options, RefusesEmptyValues) {
-  for (const char* option : {"--null", "--workers", "--queue-depth", "--spin", "--reconnect-delay",
-                             "--fail-fast", "--give-up", "--log-level"}) {
+  for (const char* option : {"--null", "--workers", "--queue-depth", "--spin", "--slow",
+                             "--reconnect-delay", "--fail-fast", "--give-up", "--log-level"}) {
     EXPECT_THAT(refusal({"rdmablk://host/disk", "/mnt/x", option, ""}),
                 HasSubstr(std::string(option) + ": its value is empty"));
     EXPECT_EQ(refusal({"rdmablk://host/disk", "/mnt/x", (std::string(option) + "=").c_str()}),
               std::string(option) + ": its value is empty");
   }
-  for (const char* option : {"uid", "gid", "mode", "fsname", "workers", "queue_depth", "spin",
-                             "reconnect_delay", "fail_fast", "give_up", "keyfile", "client"}) {
+  for (const char* option :
+       {"uid", "gid", "mode", "fsname", "workers", "queue_depth", "spin", "slow", "reconnect_delay",
+        "fail_fast", "give_up", "keyfile", "client"}) {
     const std::string word = std::string(option) + "=";
     EXPECT_THAT(refusal({"rdmablk://host/disk", "/mnt/x", "-o", word.c_str()}),
                 HasSubstr("option " + std::string(option)));
