@@ -6,6 +6,7 @@
 #include <array>
 
 #include "common/error.h"
+#include "common/protocol/io_messages.h"
 
 namespace rdmablk::target {
 namespace {
@@ -16,19 +17,28 @@ using protocol::kMaxMessage;
 /// Marks the work request number of a receive; a send has its slot alone.
 constexpr std::uint64_t kReceive = std::uint64_t{1} << 32;
 
+/// Marks that of a send whose buffer was free at once: of those a slot may have several.
+constexpr std::uint64_t kInline = std::uint64_t{1} << 33;
+
+/// Sends that fit a queue pair, for each slot: as many are under way again before the completion
+/// of a later one has told of those before.
+constexpr unsigned kSendsPerSlot = 2;
+
 }  // namespace
 
 CommandChannel::CommandChannel(const verbs::ProtectionDomain& pd, unsigned commands)
     : slots_(commands),
       buffers_(pd, std::size_t{2} * commands * kMaxMessage, IBV_ACCESS_LOCAL_WRITE),
       events_(pd.context()),
-      cq_(pd.context(), 2 * commands, &events_) {
+      cq_(pd.context(), (1 + kSendsPerSlot) * commands, &events_),
+      posted_(kSendsPerSlot * commands) {
   replies_.reserve(commands);
 }
 
 verbs::QueuePairOptions CommandChannel::queue_pair_options() const {
   verbs::QueuePairOptions options;
-  options.send_requests = static_cast<unsigned>(slots_.size());
+  options.send_requests = kSendsPerSlot * static_cast<unsigned>(slots_.size());
+  options.inline_bytes = protocol::kShortMessage;
   options.receive_requests = static_cast<unsigned>(slots_.size());
   return options;
 }
@@ -68,7 +78,8 @@ int CommandChannel::post_receive(unsigned number) noexcept {
 }
 
 void CommandChannel::poll(CommandHandler& handler) noexcept {
-  events_.drain();
+  // Each time that it is armed makes one event. One that is left over makes a later call in vain.
+  events_.take();
   std::array<ibv_wc, 32> completions;
   bool armed = false;
   while (!over_) {
@@ -91,7 +102,8 @@ void CommandChannel::complete(const ibv_wc& completion, CommandHandler& handler)
     const bool flushed = completion.status == IBV_WC_WR_FLUSH_ERR;
     break_off(flushed ? "disconnected" : verbs::describe(completion), handler);
   } else if ((completion.wr_id & kReceive) == 0) {
-    sent(static_cast<unsigned>(completion.wr_id), handler);
+    const auto visit = [&](std::uint64_t wr_id) { sent(wr_id, handler); };
+    if (!posted_.complete(completion.wr_id, visit)) break_off(verbs::kUnknownCompletion, handler);
   } else if (!verbs::has_message(completion)) {
     violate("an immediate value came on an I/O queue in place of a message", handler);
   } else {
@@ -118,7 +130,9 @@ void CommandChannel::receive(unsigned receive, std::size_t length,
   if (!slot.waiting) handler.on_command(number, slot.message);
 }
 
-void CommandChannel::sent(unsigned number, CommandHandler& handler) noexcept {
+void CommandChannel::sent(std::uint64_t wr_id, CommandHandler& handler) noexcept {
+  if ((wr_id & kInline) != 0 || over_) return;
+  const auto number = static_cast<unsigned>(wr_id);
   Slot& slot = slots_[number];
   slot.sending = false;
   if (!slot.waiting) return;
@@ -137,8 +151,9 @@ void CommandChannel::reply(unsigned number, protocol::Status status,
 
 void CommandChannel::post(CommandHandler& handler) noexcept {
   std::span<const unsigned> left = replies_;
-  while (!over_ && !left.empty()) {
-    const auto batch = left.first(std::min<std::size_t>(left.size(), kBatch));
+  while (!over_ && !left.empty() && posted_.room() > 0) {
+    const auto batch =
+        left.first(std::min<std::size_t>(left.size(), std::min(kBatch, posted_.room())));
     left = left.subspan(batch.size());
     // Before the answers, which let the peer send what needs them.
     if (const int error = post_receives(batch)) {
@@ -147,7 +162,8 @@ void CommandChannel::post(CommandHandler& handler) noexcept {
       break_off(fmt::format("cannot post a reply: {}", errno_text(failure)), handler);
     }
   }
-  replies_.clear();
+  if (over_) left = {};
+  replies_.erase(replies_.begin(), replies_.end() - static_cast<std::ptrdiff_t>(left.size()));
 }
 
 int CommandChannel::post_receives(std::span<const unsigned> slots) noexcept {
@@ -164,22 +180,41 @@ int CommandChannel::post_sends(std::span<const unsigned> slots) noexcept {
   std::array<ibv_send_wr, kBatch> requests;
   std::array<ibv_sge, kBatch> segments;
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    Slot& slot = slots_[slots[i]];
-    slot.busy = false;
-    slot.sending = true;
-    segments[i] = {reinterpret_cast<std::uintptr_t>(send_buffer(slots[i]).data()), slot.reply_size,
-                   buffers_.lkey()};
-    ibv_send_wr& request = requests[i];
-    request = {};
-    request.wr_id = slots[i];
-    request.opcode = IBV_WR_SEND;
-    request.send_flags = IBV_SEND_SIGNALED;
-    request.sg_list = &segments[i];
-    request.num_sge = 1;
-    if (i > 0) requests[i - 1].next = &request;
+    describe_send(slots[i], requests[i], segments[i]);
+    if (must_tell(i + 1 == slots.size())) requests[i].send_flags |= IBV_SEND_SIGNALED;
+    if (i > 0) requests[i - 1].next = &requests[i];
   }
   ibv_send_wr* unposted = nullptr;
   return qp_->post_send(requests[0], unposted);
+}
+
+void CommandChannel::describe_send(unsigned number, ibv_send_wr& request,
+                                   ibv_sge& segment) noexcept {
+  Slot& slot = slots_[number];
+  slot.busy = false;
+  slot.sending = slot.reply_size > qp_->inline_bytes();
+  is_awaited_ |= slot.sending;
+  segment = {reinterpret_cast<std::uintptr_t>(send_buffer(number).data()), slot.reply_size,
+             buffers_.lkey()};
+  request = {};
+  request.wr_id = slot.sending ? number : kInline | next_number_++;
+  request.opcode = IBV_WR_SEND;
+  request.send_flags = slot.sending ? 0U : unsigned{IBV_SEND_INLINE};
+  request.sg_list = &segment;
+  request.num_sge = 1;
+  posted_.add(request.wr_id);
+}
+
+/// Whether the completion of the send that was just added is needed: to know of a buffer, or of
+/// room for others, long before it is used up.
+bool CommandChannel::must_tell(bool is_last) noexcept {
+  ++quiet_;
+  const bool tells = 2 * quiet_ >= slots_.size() || (is_last && is_awaited_);
+  if (tells) {
+    quiet_ = 0;
+    is_awaited_ = false;
+  }
+  return tells;
 }
 
 void CommandChannel::break_off(const std::string& reason, CommandHandler& handler) noexcept {

@@ -9,6 +9,7 @@
 #include "common/protocol/header.h"
 #include "common/verbs/completion_channel.h"
 #include "common/verbs/completion_queue.h"
+#include "common/verbs/posted_sends.h"
 #include "common/verbs/queue_pair.h"
 #include "common/verbs/registered_buffer.h"
 
@@ -64,9 +65,12 @@ class CommandChannel {
   /// Makes the answer to the request of a slot, which goes out with post().
   void reply(unsigned slot, protocol::Status status, std::size_t payload_size) noexcept;
 
-  /// Sends the answers that were made, in one go; their slots are free from then on. Does nothing
-  /// on a broken channel.
+  /// Sends the answers that were made, in one go; their slots are free from then on. Those that
+  /// find no room wait for the next call. Does nothing on a broken channel.
   void post(CommandHandler& handler) noexcept;
+
+  /// Whether answers wait for post().
+  bool has_unsent() const noexcept { return !replies_.empty(); }
 
  private:
   struct Slot {
@@ -80,12 +84,14 @@ class CommandChannel {
 
   void complete(const ibv_wc& completion, CommandHandler& handler) noexcept;
   void receive(unsigned receive, std::size_t length, CommandHandler& handler) noexcept;
-  void sent(unsigned slot, CommandHandler& handler) noexcept;
+  void sent(std::uint64_t wr_id, CommandHandler& handler) noexcept;
   static constexpr unsigned kBatch = 16;
 
   int post_receive(unsigned receive) noexcept;
   int post_receives(std::span<const unsigned> slots) noexcept;
   int post_sends(std::span<const unsigned> slots) noexcept;
+  void describe_send(unsigned slot, ibv_send_wr& request, ibv_sge& segment) noexcept;
+  bool must_tell(bool is_last) noexcept;
   void describe_receive(unsigned receive, ibv_recv_wr& request, ibv_sge& segment) const noexcept;
   void break_off(const std::string& reason, CommandHandler& handler) noexcept;
   void violate(const char* reason, CommandHandler& handler) noexcept;
@@ -97,6 +103,10 @@ class CommandChannel {
   verbs::CompletionChannel events_;
   verbs::CompletionQueue cq_;
   verbs::QueuePair* qp_ = nullptr;
+  verbs::PostedSends posted_;
+  std::uint32_t next_number_ = 0;  ///< for sends whose slot does not tell them apart
+  unsigned quiet_ = 0;             ///< sends since the last one that is signalled
+  bool is_awaited_ = false;        ///< one of them is needed to have completed, for its buffer
   bool over_ = false;
 };
 

@@ -72,6 +72,7 @@ void ServedQueue::finish() noexcept {
 
 void ServedQueue::on_readable() noexcept {
   channel_.poll(*this);
+  if (channel_.has_unsent()) post_later();
 }
 
 void ServedQueue::on_command(unsigned slot, const protocol::Message& message) noexcept {
@@ -114,6 +115,10 @@ void ServedQueue::open(unsigned slot) noexcept {
 /// Answers at the end of the thread's turn, together with what else has ended by then.
 void ServedQueue::reply(unsigned slot, Status status, std::size_t payload_size) noexcept {
   channel_.reply(slot, status, payload_size);
+  post_later();
+}
+
+void ServedQueue::post_later() noexcept {
   if (std::exchange(posts_, true)) return;
   context_.thread.defer(post_);
 }

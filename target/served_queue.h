@@ -96,6 +96,7 @@ class ServedQueue : public IoQueue, private CommandHandler, private ReadableHand
   void stop() noexcept;
   void finish() noexcept;
   void reply(unsigned slot, protocol::Status status, std::size_t payload_size) noexcept;
+  void post_later() noexcept;
   void post_replies() noexcept;
 
   ServedQueueContext context_;

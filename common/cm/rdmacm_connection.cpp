@@ -110,12 +110,20 @@ verbs::QueuePair& RdmacmConnection::create_queue_pair(const verbs::ProtectionDom
                                                       const verbs::CompletionQueue& cq,
                                                       const verbs::QueuePairOptions& options) {
   ibv_qp_init_attr attributes = verbs::reliable_connection(cq, options);
-  if (rdma_create_qp(id_.get(), pd.get(), &attributes) != 0) {
+  const auto create = [&] { return rdma_create_qp(id_.get(), pd.get(), &attributes) == 0; };
+  bool created = create();
+  if (!created && options.inline_bytes > 0) {
+    // No device says beforehand how much it takes; none is needed.
+    attributes = verbs::reliable_connection(cq, options);
+    attributes.cap.max_inline_data = 0;
+    created = create();
+  }
+  if (!created) {
     fail(fmt::format("create a queue pair of {} send and {} receive work requests on {}",
                      options.send_requests, options.receive_requests, verbs::device_name(device())),
          errno);
   }
-  return qp_.emplace(id_->qp);
+  return qp_.emplace(id_->qp, attributes.cap.max_inline_data);
 }
 
 /// Throws SystemError when the port is down.

@@ -17,6 +17,9 @@ namespace rdmablk::protocol {
 /// Requests that may be unanswered on an I/O queue of a resident export.
 inline constexpr unsigned kResidentCommands = 4;
 
+/// Bytes that a message on an I/O queue has at most, but for what has ranges or extents.
+inline constexpr unsigned kShortMessage = 64;
+
 /// The reply to QUEUE, which opens an I/O queue that carries messages. The request has no payload.
 struct QueueReply {
   std::uint64_t address = 0;   ///< of slot 0; zero where data does not go through slots

@@ -19,13 +19,16 @@ CompletionChannel::CompletionChannel(ibv_context* context)
 
 bool CompletionChannel::drain() noexcept {
   bool drained = false;
+  while (take()) drained = true;
+  return drained;
+}
+
+bool CompletionChannel::take() noexcept {
   ibv_cq* cq = nullptr;
   void* context = nullptr;
-  while (ibv_get_cq_event(channel_.get(), &cq, &context) == 0) {
-    ibv_ack_cq_events(cq, 1);
-    drained = true;
-  }
-  return drained;
+  if (ibv_get_cq_event(channel_.get(), &cq, &context) != 0) return false;
+  ibv_ack_cq_events(cq, 1);
+  return true;
 }
 
 }  // namespace rdmablk::verbs

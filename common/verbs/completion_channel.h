@@ -22,6 +22,9 @@ class CompletionChannel {
   /// @return whether there was one.
   bool drain() noexcept;
 
+  /// The same for one event: spares the system call that finds no more.
+  bool take() noexcept;
+
  private:
   struct Destroy {
     void operator()(ibv_comp_channel* channel) const noexcept { ibv_destroy_comp_channel(channel); }

@@ -24,11 +24,12 @@ ibv_qp_init_attr reliable_connection(const CompletionQueue& cq, const QueuePairO
   attributes.cap.max_recv_wr = options.receive_requests;
   attributes.cap.max_send_sge = options.send_segments;
   attributes.cap.max_recv_sge = options.receive_segments;
+  attributes.cap.max_inline_data = options.inline_bytes;
   return attributes;
 }
 
 QueuePair::QueuePair(const ProtectionDomain& pd, ibv_qp_init_attr attributes)
-    : qp_(ibv_create_qp(pd.get(), &attributes)) {
+    : qp_(ibv_create_qp(pd.get(), &attributes)), inline_bytes_(attributes.cap.max_inline_data) {
   if (!qp_) {
     throw SystemError(
         fmt::format("create a queue pair of {} send and {} receive work requests on {}",

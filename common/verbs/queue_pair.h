@@ -15,6 +15,10 @@ struct QueuePairOptions {
   unsigned receive_requests = 1;
   unsigned send_segments = 1;  ///< memory segments a work request
   unsigned receive_segments = 1;
+
+  /// Bytes of a send work request that the device takes along as it is posted (IBV_SEND_INLINE). A
+  /// wish: see QueuePair::inline_bytes().
+  unsigned inline_bytes = 0;
 };
 
 /// What ibv_create_qp(3) takes for a reliable connection whose work requests all go to one
@@ -27,12 +31,18 @@ ibv_qp_init_attr reliable_connection(const CompletionQueue& cq, const QueuePairO
 class QueuePair {
  public:
   /// Takes ownership of a queue pair, which is destroyed with ibv_destroy_qp(3).
-  explicit QueuePair(ibv_qp* qp) noexcept : qp_(qp) {}
+  /// @param inline_bytes the max_inline_data that it was made with.
+  explicit QueuePair(ibv_qp* qp, unsigned inline_bytes = 0) noexcept
+      : qp_(qp), inline_bytes_(inline_bytes) {}
 
   /// Makes one in the state RESET. Throws SystemError.
   QueuePair(const ProtectionDomain& pd, ibv_qp_init_attr attributes);
 
   ibv_qp* get() const noexcept { return qp_.get(); }
+
+  /// The most that a SEND or WRITE may have with IBV_SEND_INLINE: its memory is free once it is
+  /// posted, and the device need not fetch it.
+  unsigned inline_bytes() const noexcept { return inline_bytes_; }
 
   /// Posts a list of send work requests (ibv_post_send(3)).
   /// @param[out] unposted the first that was not taken when it fails; null when all were, or when
@@ -56,6 +66,7 @@ class QueuePair {
     void operator()(ibv_qp* qp) const noexcept { ibv_destroy_qp(qp); }
   };
   std::unique_ptr<ibv_qp, Destroy> qp_;
+  unsigned inline_bytes_;
 };
 
 }  // namespace rdmablk::verbs

@@ -127,12 +127,15 @@ bool ScriptedQueuePair::deliver_immediate(std::uint32_t length) {
 
 bool ScriptedQueuePair::complete_send(ibv_wc_status status) {
   const std::lock_guard lock(mutex_);
-  if (sending_.empty()) return false;
+  const bool succeeds = status == IBV_WC_SUCCESS;
+  const auto told = std::ranges::find_if(
+      sending_, [succeeds](const Send& send) { return send.is_signalled || !succeeds; });
+  if (told == sending_.end()) return false;
   ibv_wc completion{};
-  completion.wr_id = sending_.front();
+  completion.wr_id = told->id;
   completion.status = status;
   completion.opcode = IBV_WC_SEND;
-  sending_.pop_front();
+  sending_.erase(sending_.begin(), told + 1);
   complete(completion);
   return true;
 }
@@ -156,8 +159,8 @@ void ScriptedQueuePair::flush() {
   const std::lock_guard lock(mutex_);
   ibv_wc completion{};
   completion.status = IBV_WC_WR_FLUSH_ERR;
-  for (const std::uint64_t id : std::exchange(sending_, {})) {
-    completion.wr_id = id;
+  for (const Send& send : std::exchange(sending_, {})) {
+    completion.wr_id = send.id;
     complete(completion);
   }
   for (const Receive& receive : std::exchange(receives_, {})) {
@@ -181,7 +184,7 @@ void ScriptedQueuePair::start_send(const ibv_send_wr& work) {
   require(work.num_sge == 1, "a send has one segment");
   const std::span segment(reinterpret_cast<std::byte*>(work.sg_list[0].addr),
                           work.sg_list[0].length);
-  sending_.push_back(work.wr_id);
+  sending_.push_back({work.wr_id, (work.send_flags & IBV_SEND_SIGNALED) != 0});
   if (work.opcode == IBV_WR_SEND) messages_.emplace_back(segment.begin(), segment.end());
   if (work.opcode == IBV_WR_RDMA_READ) reads_.push_back(segment);
 }

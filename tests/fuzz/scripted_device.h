@@ -34,7 +34,9 @@ class ScriptedQueuePair {
   /// Sends it an immediate value, with the length of data that went elsewhere.
   bool deliver_immediate(std::uint32_t length);
 
-  /// Completes the oldest send that is under way. @return false when there is none.
+  /// Completes the oldest signalled send that is under way, and with it those before it.
+  /// @param status an error: of the oldest send, signalled or not.
+  /// @return false when there is none.
   bool complete_send(ibv_wc_status status = IBV_WC_SUCCESS);
 
   /// Calls `handler` when messages have been sent, on the thread that sends. Before the first.
@@ -63,6 +65,11 @@ class ScriptedQueuePair {
     std::span<std::byte> buffer;
   };
 
+  struct Send {
+    std::uint64_t id;
+    bool is_signalled;
+  };
+
   void start_send(const ibv_send_wr& work);
   void complete(const ibv_wc& completion);
 
@@ -72,7 +79,7 @@ class ScriptedQueuePair {
   std::size_t max_receives_;
   mutable std::mutex mutex_;
   std::deque<Receive> receives_;
-  std::deque<std::uint64_t> sending_;
+  std::deque<Send> sending_;
   std::vector<std::vector<std::byte>> messages_;
   std::vector<std::span<std::byte>> reads_;
   std::function<void()> on_sent_;
