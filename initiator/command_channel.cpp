@@ -110,6 +110,7 @@ void CommandChannel::add_send(SendBatch& batch, unsigned slot, MessageType type,
   ibv_send_wr& work = batch.add(IBV_WR_SEND, {reinterpret_cast<std::uintptr_t>(buffer.data()),
                                               static_cast<std::uint32_t>(size), buffers_.lkey()});
   work.wr_id = kOwned | slot;
+  if (size <= qp_->inline_bytes()) work.send_flags |= IBV_SEND_INLINE;
   slots_[slot] = {type, true, true};
 }
 
@@ -124,14 +125,19 @@ int CommandChannel::post_receive(unsigned number) noexcept {
 }
 
 const char* CommandChannel::complete(const ibv_wc& completion, CommandHandler& handler) noexcept {
-  const auto number = static_cast<unsigned>(completion.wr_id & ~(kOwned | kReceive));
-  if ((completion.wr_id & kReceive) != 0) {
-    // The length of what is no message is not that of anything in the buffer.
-    return receive(number, verbs::has_message(completion) ? completion.byte_len : 0, handler);
+  if (!is_receive(completion)) {
+    sent(completion.wr_id, handler);
+    return nullptr;
   }
-  slots_[number].is_sending = false;
-  if (is_free(number)) handler.on_free(number);
-  return nullptr;
+  const auto number = static_cast<unsigned>(completion.wr_id & ~(kOwned | kReceive));
+  // The length of what is no message is not that of anything in the buffer.
+  return receive(number, verbs::has_message(completion) ? completion.byte_len : 0, handler);
+}
+
+void CommandChannel::sent(std::uint64_t wr_id, CommandHandler& handler) noexcept {
+  const auto slot = static_cast<unsigned>(wr_id & ~kOwned);
+  slots_[slot].is_sending = false;
+  if (is_free(slot)) handler.on_free(slot);
 }
 
 const char* CommandChannel::receive(unsigned number, std::size_t size,

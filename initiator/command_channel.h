@@ -63,12 +63,21 @@ class CommandChannel {
     return !slots_[slot].is_sending && !slots_[slot].is_waiting;
   }
 
-  /// Whether a completion is for complete().
-  static bool owns(const ibv_wc& completion) noexcept { return (completion.wr_id & kOwned) != 0; }
+  /// Whether a work request is of the channel.
+  static bool owns(std::uint64_t wr_id) noexcept { return (wr_id & kOwned) != 0; }
+  static bool owns(const ibv_wc& completion) noexcept { return owns(completion.wr_id); }
 
-  /// Takes a completion that succeeded.
+  /// Whether it is one of its receives.
+  static bool is_receive(const ibv_wc& completion) noexcept {
+    return owns(completion) && (completion.wr_id & kReceive) != 0;
+  }
+
+  /// Takes a completion of its own that succeeded.
   /// @return null, or why the queue can be used no more.
   const char* complete(const ibv_wc& completion, CommandHandler& handler) noexcept;
+
+  /// The same for a SEND that a later completion has told of.
+  void sent(std::uint64_t wr_id, CommandHandler& handler) noexcept;
 
  private:
   static constexpr std::uint64_t kOwned = std::uint64_t{1} << 63U;

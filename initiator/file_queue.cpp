@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <new>
 
+#include "common/verbs/context.h"
 #include "initiator/post_probe.h"
 #include "initiator/refusal.h"
 
@@ -20,10 +21,14 @@ namespace {
 /// A command has a SEND, and a WRITE before it or a READ after it.
 constexpr unsigned kSendsPerCommand = 2;
 
+/// Bytes of data that commands wait for.
+constexpr std::uint64_t kMaxBatchBytes = 64U << 10U;
+
 verbs::QueuePairOptions queue_pair_options(const FileQueueOptions& options) {
   verbs::QueuePairOptions result;
   result.send_requests = kSendsPerCommand * std::min(options.depth, options.granted);
   result.receive_requests = options.granted;
+  result.inline_bytes = protocol::kShortMessage;
   return result;
 }
 
@@ -43,7 +48,9 @@ FileQueue::FileQueue(ControlLoop& loop, std::unique_ptr<Link> link,
                      ControlLoop::Clock::time_point deadline)
     : options_(std::move(options)),
       connection_(std::move(link), pd, queue_pair_options(options_)),
-      channel_(pd, options_.granted) {
+      channel_(pd, options_.granted),
+      in_order_(!verbs::is_iwarp(pd.context())),
+      posted_(queue_pair_options(options_).send_requests) {
   channel_.start(connection_.queue_pair());
   connection_.connect(private_data, deadline);
   slots_ = channel_.open(loop, connection_.idle(), deadline);
@@ -94,22 +101,29 @@ bool FileQueue::is_whole(const Request& request) const noexcept {
 
 void FileQueue::post_pending() noexcept {
   while (!is_down() && !pending_.empty() && !free_.empty()) {
-    SendBatch batch;
-    while (batch.room() >= kSendsPerCommand && !pending_.empty() && !free_.empty()) {
-      add_next(batch);
-    }
-    post(batch);
+    Batch batch;
+    while (batch.has_room() && !pending_.empty() && !free_.empty()) add_next(batch);
+    batch.data.append(batch.commands);
+    post(batch.data);
   }
 }
 
+/// Also whether the commands need not wait for more data.
+bool FileQueue::Batch::has_room() const noexcept {
+  return data.size() + commands.size() + kSendsPerCommand <= SendBatch::kCapacity &&
+         bytes < kMaxBatchBytes;
+}
+
 void FileQueue::post(SendBatch& batch) noexcept {
-  if (const int error = batch.post(connection_.queue_pair())) {
+  verbs::QueuePair& qp = connection_.queue_pair();
+  const int error = in_order_ ? batch.post_quietly(qp, posted_) : batch.post(qp);
+  if (error != 0) {
     go_down(fmt::format("cannot post to its queue pair: {}", errno_text(error)));
   }
 }
 
 /// Makes a command of the first request that waits, or of as much of it as fits a slot.
-void FileQueue::add_next(SendBatch& batch) noexcept {
+void FileQueue::add_next(Batch& batch) noexcept {
   Request& request = *pending_.front();
   if (request.error != 0) {  // of an earlier piece: the rest is not worth trying
     pending_.pop();
@@ -125,12 +139,12 @@ void FileQueue::add_next(SendBatch& batch) noexcept {
   if (has_data(request)) {
     add_data_command(batch, slot, request);
   } else {
-    add_plain_command(batch, slot, request);
+    add_plain_command(batch.commands, slot, request);
   }
   if (is_whole(request)) pending_.pop();
 }
 
-void FileQueue::add_data_command(SendBatch& batch, unsigned slot, Request& request) noexcept {
+void FileQueue::add_data_command(Batch& batch, unsigned slot, Request& request) noexcept {
   Piece& piece = pieces_[slot];
   const std::uint64_t offset = request.offset + piece.start;
   // What follows is aligned then, so that the target need not read and write an edge twice.
@@ -141,13 +155,14 @@ void FileQueue::add_data_command(SendBatch& batch, unsigned slot, Request& reque
   request.progress.posted += piece.length;
   IoRequest command{.offset = offset, .length = piece.length};
   if (request.operation == Operation::read) {
-    channel_.add(batch, slot, MessageType::read, command);
+    channel_.add(batch.commands, slot, MessageType::read, command);
     return;
   }
   command.flags = durability(request);
-  // The SEND behind it tells when it has completed.
-  add_transfer(batch, IBV_WR_RDMA_WRITE, slot).send_flags = 0;
-  channel_.add(batch, slot, MessageType::write, command);
+  // The SEND behind it, or a later one, tells when it has completed.
+  add_transfer(batch.data, IBV_WR_RDMA_WRITE, slot).send_flags = 0;
+  batch.bytes += piece.length;
+  channel_.add(batch.commands, slot, MessageType::write, command);
 }
 
 void FileQueue::add_plain_command(SendBatch& batch, unsigned slot, Request& request) noexcept {
@@ -208,13 +223,21 @@ void FileQueue::complete(const ibv_wc& completion) noexcept {
     }
     return go_down(verbs::describe(completion));
   }
-  if (CommandChannel::owns(completion)) {
+  if (CommandChannel::is_receive(completion)) {
     if (reads_.room() == 0) post(reads_);
     if (is_down()) return;
     if (const char* why = channel_.complete(completion, *this)) go_down(why);
     return;
   }
-  const auto slot = static_cast<unsigned>(completion.wr_id);
+  if (!in_order_) return sent(completion.wr_id);
+  const auto visit = [this](std::uint64_t wr_id) { sent(wr_id); };
+  if (!posted_.complete(completion.wr_id, visit)) go_down(verbs::kUnknownCompletion);
+}
+
+/// A SEND, WRITE or READ has completed.
+void FileQueue::sent(std::uint64_t wr_id) noexcept {
+  if (CommandChannel::owns(wr_id)) return channel_.sent(wr_id, *this);
+  const auto slot = static_cast<unsigned>(wr_id);
   pieces_[slot].is_reading = false;
   if (channel_.is_free(slot)) end_piece(slot);
 }
@@ -285,6 +308,7 @@ void FileQueue::go_down(const std::string& why) noexcept {
   if (is_down()) return;
   set_down(why);
   connection_.destroy_queue_pair();
+  posted_.forget();
   for (unsigned slot = 0; slot < pieces_.size(); ++slot) {
     Request* const request = pieces_[slot].request;
     if (request == nullptr) continue;

@@ -55,16 +55,27 @@ class FileQueue final : public ConnectedQueue, private CommandHandler {
     bool is_reading = false;     ///< a READ fetches its data
   };
 
+  /// What is posted in one go. All data goes before all commands: the target then meets the
+  /// commands together, and a device that has the WRITEs wait for the SENDs before them need not.
+  struct Batch {
+    SendBatch data;
+    SendBatch commands;
+    std::uint64_t bytes = 0;  ///< of data
+
+    bool has_room() const noexcept;
+  };
+
   void check(const protocol::QueueReply& reply) const;
   bool is_whole(const Request& request) const noexcept;
   void post_pending() noexcept;
   void post(SendBatch& batch) noexcept;
-  void add_next(SendBatch& batch) noexcept;
-  void add_data_command(SendBatch& batch, unsigned slot, Request& request) noexcept;
+  void add_next(Batch& batch) noexcept;
+  void add_data_command(Batch& batch, unsigned slot, Request& request) noexcept;
   void add_plain_command(SendBatch& batch, unsigned slot, Request& request) noexcept;
   ibv_send_wr& add_transfer(SendBatch& batch, ibv_wr_opcode opcode, unsigned slot) noexcept;
   void reap() noexcept;
   void complete(const ibv_wc& completion) noexcept;
+  void sent(std::uint64_t wr_id) noexcept;
   bool on_reply(unsigned slot, protocol::Status status,
                 std::span<const std::byte> payload) noexcept override;
   void on_free(unsigned slot) noexcept override;
@@ -77,6 +88,8 @@ class FileQueue final : public ConnectedQueue, private CommandHandler {
   FileQueueOptions options_;
   QueueConnection connection_;
   CommandChannel channel_;
+  bool in_order_;               ///< completions come in the order of the work requests
+  verbs::PostedSends posted_;   ///< where they do
   protocol::QueueReply slots_;  ///< where the target's slots are
   std::vector<Piece> pieces_;   ///< one a slot
   std::vector<unsigned> free_;  ///< slots

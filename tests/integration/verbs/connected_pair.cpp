@@ -38,9 +38,10 @@ void End::prepare(ibv_context* device) {
   cq->arm();
 }
 
-ConnectedPair::ConnectedPair(unsigned send_requests) : manager_(cm::make_rdmacm()) {
+ConnectedPair::ConnectedPair(unsigned send_requests, unsigned receive_requests)
+    : manager_(cm::make_rdmacm()) {
   options_.send_requests = send_requests;
-  options_.receive_requests = 4;
+  options_.receive_requests = receive_requests;
   listener_ = manager_->listen(test_address(), *this);
   initiator.connection = manager_->open(listener_->address(), *this);
   run_until([&] { return initiator.pd != nullptr; });

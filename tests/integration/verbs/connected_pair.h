@@ -30,8 +30,8 @@ struct End {
 /// Two queue pairs of this process, connected over rdma_cm and the device under test.
 class ConnectedPair final : public cm::EventHandler, public cm::RequestHandler {
  public:
-  /// @param send_requests of the initiator's queue pair.
-  explicit ConnectedPair(unsigned send_requests = 16);
+  /// @param send_requests of the initiator's queue pair. @param receive_requests of both.
+  explicit ConnectedPair(unsigned send_requests = 16, unsigned receive_requests = 4);
   ~ConnectedPair() override;
   ConnectedPair(const ConnectedPair&) = delete;
   ConnectedPair& operator=(const ConnectedPair&) = delete;
