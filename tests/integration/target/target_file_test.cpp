@@ -188,6 +188,16 @@ TEST_F(TargetFileTest, WhoMayOnlyReadWritesNowhere) {
                  reader.queue().write(reader.slot_address(1), reader.slots().rkey, 4096));
 }
 
+/// Few of the answers have a completion, which tells of those before.
+TEST_F(TargetFileTest, AnswersMoreRequestsOfASlotThanItsSendQueueHolds) {
+  FileClient peer(waiter_, target_.address());
+  peer.open();
+  for (int i = 0; i < 500; ++i) {
+    ASSERT_EQ(peer.ask(MessageType::read, {0, 512, 0, 0}), Status::ok) << i;
+    ASSERT_EQ(peer.ask(MessageType::write, {0, 512, 0, 0}, 2), Status::ok) << i;
+  }
+}
+
 TEST_F(TargetFileTest, AnInitiatorThatDiesWithWritesInFlightLeavesRoomForTheNext) {
   for (int round = 0; round < 5; ++round) {
     {
