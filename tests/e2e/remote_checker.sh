@@ -67,7 +67,8 @@ judge() {
   violation=$(grep --after-context=30 "cannot be explained" "$scratch/verified") ||
     fail "seed $seed: the verifier ended: $(tail -n 5 "$scratch/verified")"
   [[ -n ${UNFENCED:-} ]] || fail "seed $seed: $violation"
-  echo "noticed that $UNFENCED is off: $(head --lines=1 <<<"$violation")"
+  echo "noticed after $(($(breaking_faults) + own_faults)) faults that $UNFENCED is off:" \
+    "$(head --lines=1 <<<"$violation")"
   exit 0
 }
 
