@@ -160,7 +160,8 @@ record() {
   jq --null-input --compact-output --arg size "$1" --arg pages "$2" --arg cpus "$3" \
     --argjson bytes "$(numfmt --from=iec "$1")" --argjson ready "$ready" --argjson made "$made" \
     --argjson registered "$registered" \
-    '{size: $size, size_bytes: $bytes, pages: $pages, processors: ($cpus | split(",") | length),
+    --argjson round "$round" \
+    '{round: $round, size: $size, size_bytes: $bytes, pages: $pages, processors: ($cpus | split(",") | length),
       ready_us: $ready, made_us: $made, registered_us: $registered}' >>"$workspace/figures"
 }
 
