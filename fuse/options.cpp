@@ -78,7 +78,7 @@ void set_up(CLI::App& app, Options& options, Words& words) {
   app.add_option("--queue-depth", words.queue_depth, "requests that each works on at once (32)");
   app.add_option("--spin", words.spin,
                  "microseconds that each looks for more before it sleeps, at most; less "
-                 "when that does not pay (10; 0 on fewer than 4 cores)");
+                 "when that does not pay (50; 0 on one core)");
   app.add_option("--slow", words.slow,
                  "milliseconds after which a request is logged, and where it waited (1000; 0: "
                  "never)");

@@ -17,7 +17,7 @@ class Spin {
   using Clock = std::chrono::steady_clock;
 
   /// What falling asleep and waking up may add to the time that work was in coming.
-  static constexpr std::chrono::microseconds kWakeUp{10};
+  static constexpr std::chrono::microseconds kWakeUp{20};
 
   /// @param limit of the time to look for; 0: never.
   explicit Spin(Clock::duration limit) noexcept : limit_(limit), time_(limit) {}

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <initializer_list>
+#include <utility>
 
 #include "common/error.h"
 #include "common/probes.h"
@@ -23,8 +24,8 @@ using initiator::Operation;
 // libfuse's operations get the session's user data, which all workers share.
 thread_local Worker* current_worker = nullptr;
 
-/// From how many requests taken in one go, or how many bytes of more than one, a worker calls
-/// another one.
+/// From how many requests taken in one go a worker calls another one; and from how many bytes it
+/// posts what it has taken, and calls another one if that happens twice running.
 constexpr unsigned kMany = 8;
 constexpr std::uint64_t kMuch = 256U << 10U;
 
@@ -128,7 +129,7 @@ void Worker::serve() noexcept {
     now_ = Clock::now();
     if (intake == Intake::some || settled) {
       spin_.found(now_);
-    } else if (spin_.goes_on(now_)) {
+    } else if (spin_.goes_on(now_) && may_spin()) {
       relax();
     } else {
       wait();
@@ -137,11 +138,18 @@ void Worker::serve() noexcept {
   }
 }
 
+/// With nothing under way there is only the kernel to wait for, and one worker is enough for that.
+bool Worker::may_spin() noexcept {
+  return !queue_->is_quiet() || team_.watch.take(number_);
+}
+
 /// Reads what the kernel has, as far as there is room, and processes it. One read too many finds
 /// nothing, and keeps those waiting that were taken: so it stops short at as many as there were the
-/// last time, and looks for more, twice as many, only if there were so many again.
+/// last time, and looks for more, twice as many, only if there were so many again. It stops at much
+/// data, too: the device works on that, from the processor's cache if it can, while more is read.
 Worker::Intake Worker::take_requests() noexcept {
   Intake intake = Intake::nothing;
+  const bool had_taken_much = std::exchange(took_much_, false);
   taken_bytes_ = 0;
   unsigned taken = 0;
   for (; taken < expected_; ++taken) {
@@ -162,9 +170,10 @@ Worker::Intake Worker::take_requests() noexcept {
     }
     intake = Intake::some;
     process(*slot, static_cast<std::size_t>(size));
-    const bool many = taken >= kMany || (taken > 0 && taken_bytes_ >= kMuch);
-    if (many) team_.watch.call();
+    took_much_ = taken_bytes_ >= kMuch;
+    if (taken >= kMany || (took_much_ && had_taken_much)) team_.watch.call();
     if (!has_room()) team_.watch.leave(number_);
+    if (took_much_) break;
   }
   // Requests that need no slot must not keep completions waiting for ever.
   if (taken == expected_) expected_ = std::min(2 * expected_, settings_.depth);

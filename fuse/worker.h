@@ -40,7 +40,7 @@ class Worker {
 
   struct Settings {
     unsigned depth = 32;                   ///< slots, and the depth of the queue
-    std::chrono::microseconds spin{10};    ///< how long it looks for more before it sleeps, at most
+    std::chrono::microseconds spin{50};    ///< how long it looks for more before it sleeps, at most
     std::chrono::milliseconds slow{1000};  ///< a request that takes longer is logged; 0: none is
   };
 
@@ -88,6 +88,7 @@ class Worker {
 
   // worker.cpp: the loop
   void serve() noexcept;
+  bool may_spin() noexcept;
   Intake take_requests() noexcept;
   Slot* take_place() noexcept;
   void give_back(Slot& slot) noexcept;
@@ -132,6 +133,7 @@ class Worker {
   Slot* current_slot_ = nullptr;   ///< that holds the message being processed
   bool submitted_ = false;         ///< it went to the queue, or waits for a slot
   std::uint64_t taken_bytes_ = 0;  ///< of the requests that were taken in one go
+  bool took_much_ = false;         ///< data, the last time
   unsigned expected_ = 1;          ///< requests that the kernel may have by now
   bool has_news_ = true;           ///< the queue's descriptor told of something, or may have
   bool has_more_to_seek_ = false;  ///< a seek was submitted again

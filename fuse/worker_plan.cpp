@@ -20,9 +20,9 @@ constexpr std::uint64_t kMemoryPerSlot = kSlotSize + 2 * protocol::kMaxMessage;
 
 constexpr unsigned kMostDefaultWorkers = 4;
 
-/// With fewer cores than these, nobody spins.
-constexpr unsigned kCoresToSpin = 4;
-constexpr std::chrono::microseconds kSpin{10};
+/// As long as it may take to wake a thread of the other side on a core that sleeps, twice, in a
+/// virtual machine. On one core to spin would only be in the way.
+constexpr std::chrono::microseconds kSpin{50};
 
 /// The cores that this process may use.
 unsigned cores() {
@@ -38,7 +38,7 @@ unsigned default_workers() {
 }
 
 std::chrono::microseconds default_spin() {
-  return cores() < kCoresToSpin ? std::chrono::microseconds(0) : kSpin;
+  return cores() == 1 ? std::chrono::microseconds(0) : kSpin;
 }
 
 std::uint64_t slot_memory(const WorkerPlan& plan) {

@@ -24,8 +24,8 @@ inline constexpr std::uint64_t kMinSlots = 4;
 /// requests a second.
 unsigned default_workers();
 
-/// How long a worker that found nothing to do looks again before it sleeps, at most. Where there
-/// are few cores, that takes one from whom it waits for: it does not look then.
+/// How long a worker that found nothing to do looks again before it sleeps, at most. On one core it
+/// does not: it would keep those away that it waits for.
 std::chrono::microseconds default_spin();
 
 /// The memory that the slots of a plan need, and the messages about them, in bytes.
