@@ -38,9 +38,9 @@ Access copy_here(void* remote, const PieceList& local, bool reads) {
 /// is set.
 constexpr uintptr_t kFaultAround = 65536;
 
-/// Reads a byte of each block of a range that is about to be written. A write that comes upon a page
-/// for the first time maps that page alone; a read maps, for writing as well, all its neighbours
-/// that the file has.
+/// Reads a byte of each block of a range that is about to be written. A write that comes upon a
+/// page for the first time maps that page alone; a read maps, for writing as well, all its
+/// neighbours that the file has.
 void fault_in(const void* start, size_t length) {
   const auto end = reinterpret_cast<uintptr_t>(start) + length;
   auto next = reinterpret_cast<uintptr_t>(start);
