@@ -64,15 +64,29 @@ std::optional<cpu_set_t> node_cpus(int node, const std::filesystem::path& sysfs)
   return cpus;
 }
 
-bool pin_this_thread_near(const std::string& device, const std::filesystem::path& sysfs) {
-  const auto node = device_numa_node(device, sysfs);
-  const auto cpus = node ? node_cpus(*node, sysfs) : std::nullopt;
-  if (!cpus) return false;
+std::optional<cpu_set_t> usable_cpus(std::optional<int> node, const std::filesystem::path& sysfs) {
   cpu_set_t allowed;
-  if (::pthread_getaffinity_np(::pthread_self(), sizeof allowed, &allowed) != 0) return false;
-  CPU_AND(&allowed, &allowed, &*cpus);
-  if (CPU_COUNT(&allowed) == 0) return false;
-  return ::pthread_setaffinity_np(::pthread_self(), sizeof allowed, &allowed) == 0;
+  if (::pthread_getaffinity_np(::pthread_self(), sizeof allowed, &allowed) != 0) return {};
+  const auto of_node = node ? node_cpus(*node, sysfs) : std::nullopt;
+  if (!of_node) return allowed;
+  cpu_set_t both;
+  CPU_AND(&both, &allowed, &*of_node);
+  return CPU_COUNT(&both) == 0 ? allowed : both;
+}
+
+bool pin_this_thread_to(int node, const std::filesystem::path& sysfs) {
+  const auto allowed = usable_cpus();
+  const auto there = usable_cpus(node, sysfs);
+  if (!allowed || !there || CPU_EQUAL(&*allowed, &*there)) return false;
+  return ::pthread_setaffinity_np(::pthread_self(), sizeof *there, &*there) == 0;
+}
+
+std::optional<int> pin_this_thread_near(const std::string& device, unsigned threads,
+                                        const std::filesystem::path& sysfs) {
+  const auto node = device_numa_node(device, sysfs);
+  const auto there = node ? usable_cpus(node, sysfs) : std::nullopt;
+  if (!there || static_cast<unsigned>(CPU_COUNT(&*there)) < threads) return {};
+  return pin_this_thread_to(*node, sysfs) ? node : std::nullopt;
 }
 
 int prefer_node(std::span<std::byte> memory, int node) noexcept {

@@ -23,11 +23,24 @@ std::optional<int> device_numa_node(const std::string& device,
 /// The processors of a node; nothing when there is no such node, or it has memory alone.
 std::optional<cpu_set_t> node_cpus(int node, const std::filesystem::path& sysfs = kSysfs);
 
-/// Lets the calling thread run on the processors of a device's node only, as far as it may run
-/// there now (taskset, cgroups). Does nothing when the node is unknown, or when none of its
-/// processors is allowed: then the thread runs where it ran.
-/// @return whether it is bound to the node now.
-bool pin_this_thread_near(const std::string& device, const std::filesystem::path& sysfs = kSysfs);
+/// The processors that the calling thread may use (sched_getaffinity(2)), with `node` only those of
+/// that node, if it may use any there; nothing when the kernel does not say.
+std::optional<cpu_set_t> usable_cpus(std::optional<int> node = std::nullopt,
+                                     const std::filesystem::path& sysfs = kSysfs);
+
+/// Lets the calling thread, and those that it makes from here on, run on the processors of a node
+/// only, as far as it may run there now (taskset, CPUAffinity=, cgroups). Does nothing when it may
+/// use none of them.
+/// @return whether it may run on fewer processors now.
+bool pin_this_thread_to(int node, const std::filesystem::path& sysfs = kSysfs);
+
+/// The same with the node of a device. Does nothing, besides, when the node is unknown, or when the
+/// threads would find fewer processors there than now, and not one for each.
+/// @param threads that are to run there.
+/// @return the node, when the thread may run on fewer processors now: never where there is one
+/// node.
+std::optional<int> pin_this_thread_near(const std::string& device, unsigned threads,
+                                        const std::filesystem::path& sysfs = kSysfs);
 
 /// Has the kernel take the pages of memory from a node as long as that has any (mbind(2)). To be
 /// called before the memory is touched; pages that are there already stay where they are.

@@ -14,6 +14,7 @@
 
 #include "common/error.h"
 #include "common/mount_table.h"
+#include "common/numa.h"
 
 namespace rdmablk::fuse {
 
@@ -49,6 +50,18 @@ ImageNode::Attributes attributes(const Options& options, const initiator::ImageI
   return attributes;
 }
 
+/// What the calling thread makes from here on lies near the device: the workers' buffers, which are
+/// touched when they are registered, and their threads.
+void stay_near_device(ImageSource& source) {
+  const std::string& device = source.image().info().device;
+  const unsigned workers = source.plan().workers;
+  if (device.empty()) return;
+  if (const auto node = pin_this_thread_near(device, workers)) {
+    spdlog::debug("workers run on the processors of NUMA node {}, where RDMA device {} is", *node,
+                  device);
+  }
+}
+
 }  // namespace
 
 void Mount::start(const Options& options, const MountPoint& point) {
@@ -59,6 +72,7 @@ void Mount::start(const Options& options, const MountPoint& point) {
 void Mount::start(std::unique_ptr<ImageSource> source, const Options& options,
                   const MountPoint& point) {
   source_ = std::move(source);
+  stay_near_device(*source_);
   make_file_system(options, point.layout);
   make_workers(options);
   source_->start();

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "common/arguments.h"
 #include "common/error.h"
 #include "common/option_values.h"
 #include "common/units.h"
@@ -151,20 +152,11 @@ WorkerPlan Options::plan() const {
 }
 
 std::optional<Options> parse_command_line(int argc, const char* const* argv) {
-  check_words(argc, argv);
   Options options;
   Words words;
   CLI::App app("Mounts an image that another machine lends, over RDMA, as one file.");
   set_up(app, options, words);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {  // --help, --version
-    app.exit(success);
-    return std::nullopt;
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(
-        fmt::format("{}; --help shows how to use it", complaint_about_values(app, error)));
-  }
+  if (!read_arguments(app, argc, argv)) return std::nullopt;
   take(options, words);
   return options;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/uri.h"
+#include "common/verbs/context.h"
 
 namespace rdmablk::initiator {
 
@@ -59,6 +60,7 @@ ImageInfo Attachment::info() const {
   info.can_discard = exported.can_discard;
   info.is_direct = exported.is_direct;
   info.has_holes = exported.kind == protocol::ExportKind::file;
+  info.device = verbs::device_name(session_.device());
   return info;
 }
 

@@ -20,6 +20,7 @@ struct ImageInfo {
   bool can_discard = false;      ///< discarding may give space back
   bool is_direct = false;        ///< its file is read and written past the page cache
   bool has_holes = false;        ///< mapping it may show holes; else all of it is data
+  std::string device{};          ///< the RDMA device that leads to it: "mlx5_0"; empty: none does
 };
 
 /// A range of bytes that can be read and written: an attached export, or local memory. Outlives its

@@ -21,10 +21,14 @@ class ClientBudgets {
   /// @param account see SessionPeer::account().
   SlotBudget& of(const std::string& account);
 
+  /// Those that are known: all that have something, and at times as many that have nothing.
   std::size_t size() const noexcept { return budgets_.size(); }
 
  private:
+  void forget_unused(const std::string& except);
+
   std::uint64_t limit_;
+  std::size_t crowd_ = 0;  ///< more than this, and it is time to look for those that have nothing
   std::map<std::string, SlotBudget> budgets_;
 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 
 #include "common/error.h"
 #include "common/numa.h"
@@ -22,6 +23,12 @@ namespace {
 
 using protocol::Access;
 using protocol::ExportKind;
+
+using Clock = std::chrono::steady_clock;
+
+double in_milliseconds(Clock::duration time) {
+  return std::chrono::duration<double, std::milli>(time).count();
+}
 
 /// Memory has no blocks; a page is what copies best at either end.
 constexpr std::uint32_t kBlockSize = 4096;
@@ -62,8 +69,12 @@ Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
     identify_by_state(nullptr);
   }
   if (spec_.kind != ExportKind::file) {
+    const auto start = Clock::now();
     make_memory(std::move(kept), node_of(devices));
+    const auto made = Clock::now();
     for (ibv_context* const device : devices) registrations_.emplace(device, register_with(device));
+    spdlog::debug("export '{}': memory made in {:.1f} ms, registered in {:.1f} ms", spec_.name,
+                  in_milliseconds(made - start), in_milliseconds(Clock::now() - made));
   }
   if (!spec_.read_only && !spec_.shared) lease_ = std::make_unique<Lease>(spec_.name, *identity_);
 }

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 
@@ -14,9 +15,13 @@
 #include "common/numa.h"
 #include "common/units.h"
 #include "target/machine_memory.h"
+#include "target/memory_pieces.h"
 
 namespace rdmablk::target {
 namespace {
+
+/// What a thread allocates at a time, unless a page is larger.
+constexpr std::uint64_t kPiece = std::uint64_t{16} << 20;
 
 unsigned memfd_flags(std::uint64_t huge_page) {
   constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
@@ -55,7 +60,7 @@ MemoryBacking::MemoryBacking(const std::string& name, std::uint64_t size, std::u
   size_file(name, huge_page);
   map(name, huge_page);
   if (node) place(name, *node);
-  allocate(name);
+  allocate(name, huge_page, node);
   // What was sealed stays: a shrunken file would answer with SIGBUS.
   if (::fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) {
     throw SystemError(fmt::format("seal the memory of export '{}'", name), errno);
@@ -66,7 +71,7 @@ MemoryBacking::MemoryBacking(const std::string& name, UniqueFd fd, std::uint64_t
                              std::uint64_t huge_page)
     : size_(size), fd_(std::move(fd)) {
   map(name, huge_page);
-  allocate(name);
+  allocate(name, huge_page, std::nullopt);
 }
 
 void MemoryBacking::size_file(const std::string& name, std::uint64_t huge_page) {
@@ -87,6 +92,9 @@ void MemoryBacking::map(const std::string& name, std::uint64_t huge_page) {
     throw;
   }
   ::madvise(mapping_.data(), mapping_.size(), MADV_DONTDUMP);
+  // Where the administrator has set transparent huge pages of shared memory to `advise`, all of it
+  // is allocated and registered several times faster; elsewhere this changes nothing.
+  if (huge_page == 0) ::madvise(mapping_.data(), mapping_.size(), MADV_HUGEPAGE);
 }
 
 /// Before the first touch: what is allocated stays where it is.
@@ -99,12 +107,15 @@ void MemoryBacking::place(const std::string& name, int node) const {
   }
 }
 
-void MemoryBacking::allocate(const std::string& name) {
-  if (::madvise(mapping_.data(), mapping_.size(), MADV_POPULATE_WRITE) != 0) {
+void MemoryBacking::allocate(const std::string& name, std::uint64_t huge_page,
+                             std::optional<int> node) {
+  const auto populate = [&](std::size_t, std::span<std::byte> piece) {
+    if (::madvise(piece.data(), piece.size(), MADV_POPULATE_WRITE) == 0) return;
     throw SystemError(
         fmt::format("allocate {} of memory for export '{}'", format_size(mapping_.size()), name),
         errno);
-  }
+  };
+  for_each_piece(mapping_.bytes(), std::max(kPiece, huge_page), node, populate);
 }
 
 }  // namespace rdmablk::target

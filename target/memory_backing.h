@@ -41,7 +41,7 @@ class MemoryBacking {
   void size_file(const std::string& name, std::uint64_t huge_page);
   void map(const std::string& name, std::uint64_t huge_page);
   void place(const std::string& name, int node) const;
-  void allocate(const std::string& name);
+  void allocate(const std::string& name, std::uint64_t huge_page, std::optional<int> node);
 
   std::size_t size_;
   UniqueFd fd_;

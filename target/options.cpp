@@ -4,10 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <iostream>
 #include <limits>
 #include <thread>
 
+#include "common/arguments.h"
 #include "common/error.h"
 #include "common/export_name.h"
 #include "common/option_values.h"
@@ -191,18 +191,9 @@ std::optional<Options> parse_options(int argc, const char* const* argv) {
   Arguments arguments;
   CLI::App app("Lends memory and files of this machine to others as block images over RDMA.",
                "rdmablk-target");
-  check_words(argc, argv);
   describe(app, arguments);
   refuse_empty_values(app);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& asked) {
-    app.exit(asked, std::cout, std::cerr);
-    return std::nullopt;
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(
-        fmt::format("{}; --help shows what there is", complaint_about_values(app, error)));
-  }
+  if (!read_arguments(app, argc, argv)) return std::nullopt;
   return make_options(arguments);
 }
 

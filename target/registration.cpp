@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <utility>
 
+#include "common/numa.h"
 #include "common/protocol/wire.h"
 #include "common/verbs/context.h"
+#include "target/memory_pieces.h"
 
 namespace rdmablk::target {
 namespace {
@@ -26,12 +30,14 @@ std::uint64_t fit_chunk(ibv_context* device, std::uint64_t chunk) {
 std::vector<verbs::MemoryRegion> register_chunks(const verbs::ProtectionDomain& pd,
                                                  std::span<std::byte> memory, std::uint64_t chunk,
                                                  unsigned access) {
+  std::vector<std::optional<verbs::MemoryRegion>> made(chunk_count(memory.size(), chunk));
+  const auto node = device_numa_node(verbs::device_name(pd.context()));
+  for_each_piece(memory, chunk, node, [&](std::size_t number, std::span<std::byte> piece) {
+    made[number].emplace(pd, piece, access);
+  });
   std::vector<verbs::MemoryRegion> regions;
-  regions.reserve(chunk_count(memory.size(), chunk));
-  for (std::uint64_t offset = 0; offset < memory.size(); offset += chunk) {
-    const std::uint64_t size = std::min<std::uint64_t>(chunk, memory.size() - offset);
-    regions.emplace_back(pd, memory.subspan(offset, size), access);
-  }
+  regions.reserve(made.size());
+  for (auto& region : made) regions.push_back(std::move(*region));
   return regions;
 }
 

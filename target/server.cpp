@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <asio/executor_work_guard.hpp>
-#include <asio/post.hpp>
 #include <csignal>
 
 #include "common/cm/peer_gone.h"
@@ -14,7 +13,6 @@
 #include "common/units.h"
 #include "target/device_events.h"
 #include "target/export_set_up.h"
-#include "target/handshakes.h"
 #include "target/settlement.h"
 
 namespace rdmablk::target {
@@ -59,11 +57,11 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
   for (ibv_context* const device : devices) {
     devices_.push_back(std::make_unique<TargetDevice>(device, exports_));
   }
-  SessionOwner& owner = *this;
   environment_.emplace(
-      SessionEnvironment{io_, counters_, limits_, random_bytes<protocol::InstanceId>(), owner,
+      SessionEnvironment{io_, counters_, limits_, random_bytes<protocol::InstanceId>(),
                          io_threads_ ? &*io_threads_ : nullptr, drain_, *client_budgets_,
                          client_queues_, key_ring_.keys(), client_log_, strangers_});
+  sessions_.emplace(*environment_);
 }
 
 Server::~Server() = default;
@@ -86,8 +84,9 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   service_manager_.tell_ready();
   on_serving();
   io_.run();
+  goodbye_.cancel();
   listeners_.clear();
-  sessions_.clear();
+  sessions_->clear();
   drain_queues();
   if (!successor_) {
     settle_exports();
@@ -152,16 +151,10 @@ void Server::wait_for_signal() {
   });
 }
 
-/// Sessions of clients that still have a key go on, whichever it was that they came with.
 void Server::reload() {
   if (!key_ring_.reload()) return;
   key_ring_.check_rules(exports_);
-  for (const auto& [id, session] : sessions_) {
-    const std::string& client = session->peer().client;
-    if (client.empty() || key_ring_.keys()->has(client)) continue;
-    session->expel(Status::unauthorized,
-                   fmt::format("client '{}' was removed from the keys", client));
-  }
+  sessions_->expel_without_key(*key_ring_.keys());
 }
 
 void Server::wait_for_count_signal() {
@@ -174,12 +167,11 @@ void Server::wait_for_count_signal() {
 
 Counts Server::count() const {
   Counts counts;
-  counts.sessions = sessions_.size();
   counts.draining = drain_.size();
   counts.footprint = drain_.footprint();
   counts.open_fds = count_open_fds();
   counts.footprint.protection_domains += devices_.size();
-  for (const auto& [id, session] : sessions_) session->count(counts);
+  sessions_->count(counts);
   for (const auto& one : exports_) {
     counts.footprint += one->footprint();
     if (one->lease() != nullptr && one->lease()->is_held()) ++counts.leases;
@@ -191,14 +183,11 @@ void Server::shut_down() {
   stopping_ = true;
   service_manager_.tell_stopping();
   listeners_.clear();
-  if (sessions_.empty()) return io_.stop();
-  // They stay in the map until later: nothing is removed while it is walked through.
-  for (const auto& [id, session] : sessions_) session->say_goodbye();
+  sessions_->say_goodbye([this] { io_.stop(); });
   goodbye_.expires_after(limits_.goodbye);
   goodbye_.async_wait([this](const asio::error_code& error) {
     if (error) return;
-    const auto deaf = std::count_if(sessions_.begin(), sessions_.end(),
-                                    [](const auto& entry) { return !entry.second->is_over(); });
+    const auto deaf = sessions_->lasting();
     if (deaf > 0) spdlog::warn("{} sessions did not acknowledge that the target ends", deaf);
     io_.stop();
   });
@@ -217,61 +206,6 @@ void Server::on_successor(Successor successor) {
   spdlog::info("process {} takes over: shutting down", successor.pid());
   successor_.emplace(std::move(successor));
   if (!stopping_) shut_down();
-}
-
-/// The initiator may have had another session, which it has lost: that ends first, and what it has
-/// begun.
-void Server::on_session_joins(Session& session) {
-  if (const auto excess = exceeds_limits(session)) {
-    return session.turn_away(Status::limit, *excess);
-  }
-  const auto left = std::make_shared<std::size_t>(1);
-  const auto one_less = lifetime_.guard([this, left, id = session.id()] {
-    if (--*left > 0) return;
-    const auto found = sessions_.find(id);
-    if (found != sessions_.end()) found->second->admit();
-  });
-  for (const auto& [id, other] : sessions_) {
-    if (other.get() == &session || !other->peer().is_resumed_by(session.peer())) continue;
-    ++*left;
-    other->end(fmt::format("its initiator is back as session {}", session.id()));
-    drain_.when_fenced(other->attachments(), one_less);
-  }
-  one_less();
-}
-
-/// @return why not one more session, or one more of this client's, can be; nothing when it can.
-std::optional<std::string> Server::exceeds_limits(const Session& session) const {
-  std::size_t others = 0;
-  std::size_t of_client = 0;
-  for (const auto& [id, other] : sessions_) {
-    if (other.get() == &session || !other->is_known()) continue;
-    if (other->peer().is_resumed_by(session.peer())) continue;
-    ++others;
-    if (other->peer().shares_account_with(session.peer())) ++of_client;
-  }
-  if (others >= limits_.sessions) return fmt::format("there are {} sessions", others);
-  if (of_client < limits_.client_sessions) return std::nullopt;
-  return fmt::format("{} has {} sessions, which are all that one client may have",
-                     session.peer().text(), of_client);
-}
-
-void Server::fence(std::uint64_t attachment, const std::string& taker) {
-  const auto found = sessions_.find(session_of(attachment));
-  if (found == sessions_.end()) return;
-  found->second->end_attachment(attachment, taker);
-}
-
-/// It stays known until nothing is left of it: whoever resumes it has to wait for that.
-void Server::on_session_over(Session& session) {
-  drain_.when_gone(session.attachments(), lifetime_.guard([this, id = session.id()] {
-    asio::post(io_, lifetime_.guard([this, id] { remove(id); }));
-  }));
-}
-
-void Server::remove(std::uint32_t session) {
-  sessions_.erase(session);
-  if (stopping_ && sessions_.empty()) io_.stop();
 }
 
 void Server::on_request(std::unique_ptr<cm::Connection> connection,
@@ -295,7 +229,7 @@ std::optional<QueueRefusal> Server::answer(std::unique_ptr<cm::Connection>& conn
   }
   if (stopping_) return QueueRefusal{Status::shutting_down, "the target is about to end"};
   if (request->queue == protocol::kAdminQueue) return open_session(connection);
-  return open_queue(connection, *request);
+  return sessions_->open_queue(connection, *request);
 }
 
 std::optional<QueueRefusal> Server::open_session(std::unique_ptr<cm::Connection>& connection) {
@@ -303,48 +237,7 @@ std::optional<QueueRefusal> Server::open_session(std::unique_ptr<cm::Connection>
   if (device == nullptr) {
     return QueueRefusal{Status::not_supported, "the target does not use this device"};
   }
-  if (auto refusal = make_room(SessionPeer{connection->peer(), {}, {}}.host())) return refusal;
-  const std::uint32_t id = next_session_id();
-  auto session = std::make_unique<Session>(id, connection, *device, *environment_);
-  session->accept();
-  sessions_.emplace(id, std::move(session));
-  return std::nullopt;
-}
-
-/// Those who say nothing, or were refused, must not keep others out: see who_gives_way().
-/// @return why there is no room for another session; nothing when there is.
-std::optional<QueueRefusal> Server::make_room(const std::string& host) {
-  std::size_t sessions = 0;
-  std::vector<Handshake> handshakes;
-  std::vector<Session*> owners;
-  for (const auto& [id, session] : sessions_) {
-    if (session->is_over()) continue;
-    if (session->is_known()) {
-      ++sessions;
-      continue;
-    }
-    handshakes.push_back({session->peer().host(), session->since()});
-    owners.push_back(session.get());
-  }
-  if (sessions >= limits_.sessions) {
-    return QueueRefusal{Status::limit, fmt::format("there are {} sessions", sessions)};
-  }
-  if (handshakes.size() < limits_.handshakes) return std::nullopt;
-  const auto now = std::chrono::steady_clock::now();
-  const auto loser = who_gives_way(handshakes, host, limits_.reticence, now);
-  if (!loser) {
-    return QueueRefusal{Status::limit,
-                        fmt::format("{} sessions are being set up", handshakes.size())};
-  }
-  owners[*loser]->end("it has not said who it is, and others wait");
-  return std::nullopt;
-}
-
-std::optional<QueueRefusal> Server::open_queue(std::unique_ptr<cm::Connection>& connection,
-                                               const QueueRequest& request) {
-  const auto found = sessions_.find(session_of(request.attachment));
-  if (found == sessions_.end()) return refuse_unproved();
-  return found->second->connect_queue(connection, request);
+  return sessions_->open(connection, *device);
 }
 
 void Server::refuse(cm::Connection* connection, const QueueRefusal& refusal) {
@@ -362,13 +255,6 @@ const TargetDevice* Server::find_device(const cm::Connection& connection) const 
     return device->context() == connection.device();
   });
   return found == devices_.end() ? nullptr : found->get();
-}
-
-std::uint32_t Server::next_session_id() {
-  do {
-    ++last_session_;
-  } while (last_session_ == 0 || sessions_.contains(last_session_));
-  return last_session_;
 }
 
 }  // namespace rdmablk::target

@@ -4,14 +4,12 @@
 #include <asio/signal_set.hpp>
 #include <asio/steady_timer.hpp>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "common/cm/connection.h"
 #include "common/descriptor_watch.h"
-#include "common/lifetime.h"
 #include "common/log_limiter.h"
 #include "common/protocol/private_data.h"
 #include "common/socket_address.h"
@@ -27,7 +25,8 @@
 #include "target/options.h"
 #include "target/queue_drain.h"
 #include "target/service_manager.h"
-#include "target/session.h"
+#include "target/session_environment.h"
+#include "target/sessions.h"
 #include "target/slot_budget.h"
 #include "target/succession_listener.h"
 #include "target/target_device.h"
@@ -43,7 +42,7 @@ struct ServerEnd {
 
 /// The whole target: exports on devices, a listener, and the sessions that come. Used by one
 /// thread.
-class Server final : private cm::RequestHandler, private SessionOwner, private SuccessionHandler {
+class Server final : private cm::RequestHandler, private SuccessionHandler {
  public:
   /// Makes and registers the exports.
   /// @param manager, service_manager outlive the server. @param inherited memory of exports that
@@ -64,32 +63,23 @@ class Server final : private cm::RequestHandler, private SessionOwner, private S
  private:
   void on_request(std::unique_ptr<cm::Connection> connection,
                   std::span<const std::byte> private_data) override;
-  void on_session_joins(Session& session) override;
-  void fence(std::uint64_t attachment, const std::string& taker) override;
-  void on_session_over(Session& session) override;
   std::optional<std::string> refuse_successor(const SuccessionRequest& request) override;
   void on_successor(Successor successor) override;
 
   std::optional<protocol::QueueRefusal> answer(std::unique_ptr<cm::Connection>& connection,
                                                std::span<const std::byte> private_data);
   std::optional<protocol::QueueRefusal> open_session(std::unique_ptr<cm::Connection>& connection);
-  std::optional<protocol::QueueRefusal> open_queue(std::unique_ptr<cm::Connection>& connection,
-                                                   const protocol::QueueRequest& request);
   void refuse(cm::Connection* connection, const protocol::QueueRefusal& refusal);
   const TargetDevice* find_device(const cm::Connection& connection) const;
-  std::uint32_t next_session_id();
   void announce() const;
   void wait_for_signal();
   void wait_for_count_signal();
   Counts count() const;
-  std::optional<protocol::QueueRefusal> make_room(const std::string& host);
-  std::optional<std::string> exceeds_limits(const Session& session) const;
   void shut_down();
   void begin();
   void reload();
   void drain_queues();
   void settle_exports();
-  void remove(std::uint32_t session);
 
   cm::ConnectionManager& manager_;
   const ServiceManager& service_manager_;
@@ -110,7 +100,6 @@ class Server final : private cm::RequestHandler, private SessionOwner, private S
   QueueDrain drain_;
   std::optional<IoThreads> io_threads_;
   std::optional<SessionEnvironment> environment_;
-  std::uint32_t last_session_ = 0;
   bool stopping_ = false;
   bool settling_ = false;
   std::optional<asio::signal_set> signals_;  ///< until it serves, signals end the process
@@ -119,8 +108,7 @@ class Server final : private cm::RequestHandler, private SessionOwner, private S
   std::optional<SuccessionListener> succession_;
   std::optional<Successor> successor_;
   Listeners listeners_;
-  std::map<std::uint32_t, std::unique_ptr<Session>> sessions_;
-  Lifetime lifetime_;
+  std::optional<Sessions> sessions_;  ///< as soon as there is an environment for them
 };
 
 }  // namespace rdmablk::target

@@ -21,10 +21,12 @@ constexpr unsigned kAttachCost = 20;
 }  // namespace
 
 Session::Session(std::uint32_t id, std::unique_ptr<cm::Connection>& connection,
-                 const TargetDevice& device, const SessionEnvironment& environment)
+                 const TargetDevice& device, const SessionEnvironment& environment,
+                 SessionOwner& owner)
     : id_(id),
       device_(device),
       environment_(environment),
+      owner_(owner),
       peer_(connection->peer()),
       protocol_(id, environment.target, device.catalog(), environment.limits, peer_,
                 &environment.budgets, environment.keys),
@@ -37,7 +39,9 @@ Session::Session(std::uint32_t id, std::unique_ptr<cm::Connection>& connection,
       rate_(environment.limits.admin_rate),
       channel_(device.messages()),
       deadline_(environment.io),
-      silence_(environment.io),
+      silence_(
+          environment.io, environment.limits, [this] { return listen(); },
+          [this] { on_silence(); }),
       breather_(environment.io),
       queues_(id, protocol_, environment, *this) {
   auto& qp = connection->create_queue_pair(device.messages(), channel_.completion_queue(),
@@ -115,7 +119,7 @@ void Session::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
 
 void Session::on_message(const protocol::Message& message) {
   rate_.take(message.header.type == protocol::MessageType::attach ? kAttachCost : 1);
-  heard_ = std::chrono::steady_clock::now();
+  silence_.heard();
   if (over_ || last_word_) return;
   ++environment_.counters.messages;
   attempt([&] { return protocol_.handle(message); });
@@ -144,9 +148,9 @@ void Session::on_broken(const std::string& reason) {
 
 void Session::perform(const Step& step) {
   if (step.detached) return detach(*step.detached, step.send);
-  if (step.joins) return environment_.owner.on_session_joins(*this);
+  if (step.joins) return owner_.on_session_joins(*this);
   if (step.waits) wait_for_lease(*step.waits);
-  if (step.fences) environment_.owner.fence(*step.fences, peer().text());
+  if (step.fences) owner_.fence(*step.fences, peer().text());
   if (step.greeted) greet();
   if (step.attached != nullptr) {
     const auto& reply = step.attached->reply();
@@ -166,7 +170,7 @@ void Session::greet() {
   deadline_.cancel();
   ++environment_.counters.sessions;
   log(spdlog::level::info, fmt::format("{} connected over {}", peer().text(), device_.name()));
-  if (const auto time = environment_.limits.silence(); time.count() > 0) listen_for_silence(time);
+  silence_.start();
 }
 
 void Session::admit() {
@@ -177,27 +181,16 @@ void Session::turn_away(Status status, const std::string& reason) {
   if (!over_ && !last_word_) attempt([&] { return protocol_.refuse_join(status, reason); });
 }
 
-void Session::listen_for_silence(std::chrono::milliseconds time) {
-  silence_.expires_after(time);
-  silence_.async_wait(lifetime_.guard([this](const asio::error_code& error) {
-    if (!error && !over_ && !last_word_) on_silence();
-  }));
+/// @return whether there is still anybody to listen to.
+bool Session::listen() {
+  if (!over_ && !last_word_) poll();
+  return !over_ && !last_word_;
 }
 
-/// Nothing may have been heard for a long time.
 void Session::on_silence() {
-  const auto limit = environment_.limits.silence();
-  const auto now = std::chrono::steady_clock::now();
-  const bool was_late = now > silence_.expiry() + environment_.limits.keepalive;
-  poll();  // what came may be here already
-  if (over_ || last_word_) return;
-  if (heard_ + limit > now) {
-    return listen_for_silence(std::chrono::ceil<std::chrono::milliseconds>(heard_ + limit - now));
-  }
-  // The target may have been stopped itself, and the peer's messages with it.
-  if (was_late) return listen_for_silence(environment_.limits.keepalive);
-  end_with(Status::limit, fmt::format("evicted: nothing was heard of it for {:g} s",
-                                      std::chrono::duration<double>(limit).count()));
+  end_with(Status::limit,
+           fmt::format("evicted: nothing was heard of it for {:g} s",
+                       std::chrono::duration<double>(environment_.limits.silence()).count()));
 }
 
 void Session::wait_for_lease(const LeaseWait& wait) {
@@ -231,6 +224,7 @@ void Session::end_with(Status status, const std::string& reason) {
 void Session::linger(const std::string& reason) {
   // Disconnecting at once would throw away what is still on its way.
   last_word_ = reason;
+  owner_.on_session_leaves(*this);
   end_attachments();
   start_deadline(environment_.limits.last_word, reason);
 }
@@ -241,10 +235,10 @@ void Session::finish(const std::string& reason) {
   log_end(last_word_.value_or(reason));
   end_attachments();
   deadline_.cancel();
-  silence_.cancel();
+  silence_.stop();
   breather_.cancel();
   connection_->disconnect();
-  environment_.owner.on_session_over(*this);
+  owner_.on_session_over(*this);
 }
 
 void Session::log(spdlog::level::level_enum level, const std::string& what) {

@@ -19,6 +19,7 @@
 #include "target/queue_table.h"
 #include "target/session_environment.h"
 #include "target/session_protocol.h"
+#include "target/silence_watch.h"
 #include "target/target_device.h"
 
 namespace rdmablk::target {
@@ -30,10 +31,11 @@ class Session final : private cm::EventHandler,
                       private QueueTableOwner {
  public:
   /// Takes the request of an initiator to connect an admin queue, without answering it yet.
-  /// @param id not zero; no other session of the target has it. @param device outlives the session.
+  /// @param id not zero; no other session of the target has it. @param device and what follows
+  /// outlive the session.
   /// Throws MemlockError or SystemError, and leaves the connection to the caller then.
   Session(std::uint32_t id, std::unique_ptr<cm::Connection>& connection, const TargetDevice& device,
-          const SessionEnvironment& environment);
+          const SessionEnvironment& environment, SessionOwner& owner);
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -75,7 +77,6 @@ class Session final : private cm::EventHandler,
 
   std::chrono::steady_clock::time_point since() const noexcept { return since_; }
   bool is_over() const noexcept { return over_; }
-  bool is_known() const noexcept { return !over_ && protocol_.is_known(); }
 
  private:
   void on_event(cm::Connection& connection, const cm::Event& event) override;
@@ -91,7 +92,7 @@ class Session final : private cm::EventHandler,
   void wait_for_lease(const LeaseWait& wait);
   void answer_attach(std::uint64_t ticket, Step (SessionProtocol::*decide)(std::uint64_t));
   void greet();
-  void listen_for_silence(std::chrono::milliseconds time);
+  bool listen();
   void on_silence();
   void detach(std::uint64_t attachment, const std::optional<Outgoing>& reply);
   void end_attachments();
@@ -107,8 +108,8 @@ class Session final : private cm::EventHandler,
   std::uint32_t id_;
   const TargetDevice& device_;
   const SessionEnvironment& environment_;
+  SessionOwner& owner_;
   std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
-  std::chrono::steady_clock::time_point heard_ = since_;
   std::string peer_;
   SessionProtocol protocol_;
   AttachWaits waits_;
@@ -122,7 +123,7 @@ class Session final : private cm::EventHandler,
   std::unique_ptr<cm::Connection> connection_;
   std::optional<DescriptorWatch> watch_;
   asio::steady_timer deadline_;  ///< of the handshake, of the last word
-  asio::steady_timer silence_;
+  SilenceWatch silence_;
   asio::steady_timer breather_;  ///< until it takes messages again
   bool breathing_ = false;
   QueueTable queues_;

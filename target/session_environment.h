@@ -27,6 +27,9 @@ class SessionOwner {
   /// Session::admit(), or turns it away; maybe from within.
   virtual void on_session_joins(Session& session) = 0;
 
+  /// It ends, but its initiator is told why first. Said once at most.
+  virtual void on_session_leaves(Session& session) = 0;
+
   /// Ends an attachment of any session: its queues are closed, its lease is free when they are
   /// through.
   /// @param taker for whom, for people.
@@ -42,7 +45,6 @@ struct SessionEnvironment {
   Counters& counters;
   const Limits& limits;
   protocol::InstanceId target;
-  SessionOwner& owner;
   IoThreads* io_threads;  ///< null when no export has a file
   QueueDrain& drain;
   ClientBudgets& budgets;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include "common/arguments.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "initiator/cli/termination_signals.h"
@@ -209,13 +210,7 @@ int run(int argc, char** argv) {
   const CLI::App* run = add_run(app, arguments);
   const CLI::App* verifying = add_verify(app, arguments);
   add_status(app, arguments);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; --help shows how to use it", error.what()));
-  }
+  if (!read_arguments(app, argc, argv)) return kExitDone;
   arguments.shape.repeated = arguments.repeated ? 1 : 0;
   if (verifying->parsed()) return verify(arguments);
   if (!run->parsed()) return show_status(arguments);

@@ -18,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/arguments.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "common/unique_fd.h"
@@ -210,13 +211,7 @@ int run(int argc, char** argv) {
       ->required();
   app.positionals_at_end();
   app.prefix_command();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& asked) {
-    return app.exit(asked);
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(error.what());
-  }
+  if (!read_arguments(app, argc, argv)) return kExitDone;
   return Keeper(options).run();
 }
 

@@ -30,6 +30,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/arguments.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "tests/faults/forgetful_disk.h"
@@ -244,13 +245,7 @@ int run(int argc, char** argv) {
   app.add_option("--alignment", settings.alignment, "what O_DIRECT requests must be multiples of")
       ->check(CLI::PositiveNumber);
   app.add_flag("--no-fallocate", settings.no_fallocate, "refuse to punch holes and zero ranges");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; --help shows how to use it", error.what()));
-  }
+  if (!read_arguments(app, argc, argv)) return kExitDone;
   serve(mount_point, settings);
   return kExitDone;
 }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "common/arguments.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "common/unique_fd.h"
@@ -158,13 +159,7 @@ int run(int argc, char** argv) {
       ->check(CLI::IsMember(std::set<std::string>{"flush", "mark", "all"}));
   app.add_option("--after", options.after, "check only from this mark on");
   app.add_option("--at-least", options.at_least, "checks that there must have been (1)");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; --help shows how to use it", error.what()));
-  }
+  if (!read_arguments(app, argc, argv)) return kExitDone;
   const Counts counts = replay(options);
   fmt::print("replayed {} entries ({} flushes, {} marks), checked {} times\n", counts.entries,
              counts.flushes, counts.marks, counts.checks);

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/arguments.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "common/unique_fd.h"
@@ -184,13 +185,7 @@ int run(int argc, char** argv) {
   write->add_option("--seed", options.seed, "what all that is random follows from (random)");
   write->add_flag("--rewrite", options.rewrite, "write new versions of older records, too");
   verify->add_option("--at-least", options.at_least, "records that must have been acknowledged");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; --help shows how to use it", error.what()));
-  }
+  if (!read_arguments(app, argc, argv)) return kExitDone;
   (write->parsed() ? write_records : verify_records)(options);
   return kExitDone;
 }

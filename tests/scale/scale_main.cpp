@@ -1,11 +1,9 @@
 // rdmablk-scale: opens many sessions on one target, works with them and measures what they cost.
 
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
-
 #include <CLI/CLI.hpp>
 #include <map>
 
+#include "common/arguments.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "tests/scale/member.h"
@@ -55,13 +53,7 @@ int run(int argc, char** argv) {
       "one does not work, or leaves something behind.");
   app.name(kProgram);
   describe(app, options, target);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; --help shows how to use it", error.what()));
-  }
+  if (!read_arguments(app, argc, argv)) return kExitDone;
   options.target = parse_host_port(target);
   start_logging(kProgram, "warning");
   cli::print_json(run_scale(options));

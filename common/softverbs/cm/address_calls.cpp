@@ -11,11 +11,14 @@ namespace softverbs::cm {
 namespace {
 
 // Needs the lock.
-int bind_id(Id& id, const SocketAddress& address) {
+int bind_id(Id& id, const SocketAddress& address, bool to_connect = false) {
   if (id.state != IdState::kIdle) return -EINVAL;
   if (!address.is_wildcard() && !is_local_address(address)) return -ENODEV;
   id.claim.address = address;
-  if (const int error = bind_port(id.claim, id.socket); error != 0) return error;
+  const int error = to_connect && address.port() == 0
+                        ? bind_port_to_connect(id.claim, id.socket)
+                        : bind_port(id.claim, id.socket, id.port_mark);
+  if (error != 0) return error;
   id.set_source(id.claim.address);
   id.state = IdState::kBound;
   return 0;
@@ -51,7 +54,7 @@ int start_resolving(Id& id, const sockaddr* raw_source, const sockaddr* raw_dest
   if (id.state == IdState::kIdle) {
     auto source = SocketAddress::from(raw_source);
     if (!source) source = SocketAddress::wildcard(destination->family());
-    if (const int error = bind_id(id, *source); error != 0) return answer(error);
+    if (const int error = bind_id(id, *source, true); error != 0) return answer(error);
   }
   if (id.state != IdState::kBound || id.source.family() != destination->family()) {
     return fail(EINVAL);

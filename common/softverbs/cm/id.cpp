@@ -83,6 +83,7 @@ void Id::shut_down() {
   stop_timer();
   unwatch_socket();
   socket.reset();
+  port_mark.clear();
   for (auto& [fd, caller] : callers) progress.unwatch(caller.watch, fd);
   callers.clear();
   held.clear();

@@ -123,6 +123,7 @@ class Id : public rdma_cm_id {
   std::optional<SocketAddress> destination;
   const Device* device = nullptr;
   FileDescriptor socket;
+  PortMark port_mark;
   LinkAttributes attributes;
   /// What this end asks for, as the user's last connect or accept said.
   uint8_t responder_resources = 0;

@@ -122,7 +122,8 @@ void on_callers(Id& listener) {
 }  // namespace
 
 int start_listening(Id& listener, int backlog) {
-  if (const int error = listen_on_port(listener.claim, listener.socket); error != 0) return error;
+  const int error = listen_on_port(listener.claim, listener.socket, listener.port_mark);
+  if (error != 0) return error;
   listener.backlog = backlog <= 0 || backlog > kMaxBacklog ? kMaxBacklog : backlog;
   listener.watch_socket(on_callers);
   listener.state = IdState::kListen;

@@ -139,13 +139,48 @@ int check_conflicts(const PortClaim& claim, bool reuse, const std::string& own_n
   return 0;
 }
 
-int bind_exact_port(const PortClaim& claim, FileDescriptor& socket) {
+// Marks before it looks, as those who connect bind before they look for a mark: of two at the same
+// instant one at least sees the other.
+int bind_exact_port(const PortClaim& claim, FileDescriptor& socket, PortMark& mark) {
   const std::string name = bound_name(claim);
   FileDescriptor fresh;
+  PortMark fresh_mark;
+  fresh_mark.set(claim.port_space, claim.address.port());
   int error = bind_name(name, fresh);
   if (error == -EADDRINUSE && claim.address.is_wildcard()) error = -EADDRNOTAVAIL;
   if (error == 0) error = check_conflicts(claim, claim.reuse, name);
-  if (error == 0) socket = std::move(fresh);
+  if (error != 0) return error;
+  socket = std::move(fresh);
+  mark = std::move(fresh_mark);
+  return 0;
+}
+
+int bind_exact_port_to_connect(const PortClaim& claim, FileDescriptor& socket) {
+  PortClaim alone;
+  alone.port_space = claim.port_space;
+  alone.address.set_port(claim.address.port());
+  FileDescriptor fresh;
+  if (const int error = bind_name(bound_name(alone), fresh); error != 0) return error;
+  if (PortMark::is_set(claim.port_space, claim.address.port())) return -EADDRINUSE;
+  socket = std::move(fresh);
+  return 0;
+}
+
+// Tries ports until one can be bound.
+template <typename Bind>
+int bind_dynamic_port(PortClaim& claim, Bind bind) {
+  std::random_device random;
+  int error = -EADDRNOTAVAIL;
+  for (int attempt = 0; attempt < kDynamicAttempts; ++attempt) {
+    PortClaim tried = claim;
+    tried.address.set_port(static_cast<uint16_t>(kFirstDynamic + random() % kDynamicPorts));
+    error = bind(tried);
+    if (error == 0) {
+      claim = tried;
+      return 0;
+    }
+    if (error != -EADDRINUSE && error != -EADDRNOTAVAIL) return error;
+  }
   return error;
 }
 
@@ -159,27 +194,22 @@ bool may_bind_privileged_ports() {
 
 }  // namespace
 
-int bind_port(PortClaim& claim, FileDescriptor& socket) {
-  if (claim.address.port() != 0) {
-    if (claim.address.port() < kFirstUnprivileged && !may_bind_privileged_ports()) return -EACCES;
-    return bind_exact_port(claim, socket);
+int bind_port(PortClaim& claim, FileDescriptor& socket, PortMark& mark) {
+  if (claim.address.port() == 0) {
+    return bind_dynamic_port(
+        claim, [&](const PortClaim& tried) { return bind_exact_port(tried, socket, mark); });
   }
-  std::random_device random;
-  int error = -EADDRNOTAVAIL;
-  for (int attempt = 0; attempt < kDynamicAttempts; ++attempt) {
-    PortClaim tried = claim;
-    tried.address.set_port(static_cast<uint16_t>(kFirstDynamic + random() % kDynamicPorts));
-    error = bind_exact_port(tried, socket);
-    if (error == 0) {
-      claim = tried;
-      return 0;
-    }
-    if (error != -EADDRINUSE && error != -EADDRNOTAVAIL) return error;
-  }
-  return error;
+  if (claim.address.port() < kFirstUnprivileged && !may_bind_privileged_ports()) return -EACCES;
+  return bind_exact_port(claim, socket, mark);
 }
 
-int listen_on_port(const PortClaim& claim, FileDescriptor& socket) {
+int bind_port_to_connect(PortClaim& claim, FileDescriptor& socket) {
+  return bind_dynamic_port(
+      claim, [&](const PortClaim& tried) { return bind_exact_port_to_connect(tried, socket); });
+}
+
+int listen_on_port(const PortClaim& claim, FileDescriptor& socket, PortMark& mark) {
+  mark.set(claim.port_space, claim.address.port());
   if (claim.reuse) {
     sockaddr_un own{};
     socklen_t length = sizeof(own);

@@ -34,6 +34,22 @@ Access copy_here(void* remote, const PieceList& local, bool reads) {
   return Access::kDone;
 }
 
+/// What a fault on a page that is only read maps at once of a file's pages in memory, as the kernel
+/// is set.
+constexpr uintptr_t kFaultAround = 65536;
+
+/// Reads a byte of each block of a range that is about to be written. A write that comes upon a
+/// page for the first time maps that page alone; a read maps, for writing as well, all its
+/// neighbours that the file has.
+void fault_in(const void* start, size_t length) {
+  const auto end = reinterpret_cast<uintptr_t>(start) + length;
+  auto next = reinterpret_cast<uintptr_t>(start);
+  while (next < end) {
+    static_cast<void>(*reinterpret_cast<const volatile char*>(next));
+    next = (next / kFaultAround + 1) * kFaultAround;
+  }
+}
+
 void* find_mapped(Peer& peer, uint32_t key, uint64_t address) {
   if (Settings::get().copy != Copy::kMapped || peer.refuses_copies()) return nullptr;
   return peer.windows().find(peer.pidfd(), key, peer.table().regions[index_of_key(key)], address);
@@ -41,7 +57,10 @@ void* find_mapped(Peer& peer, uint32_t key, uint64_t address) {
 
 Access copy(Peer& peer, uint32_t key, uint64_t remote, const PieceList& local, bool reads) {
   if (peer.is_self()) return copy_here(reinterpret_cast<void*>(remote), local, reads);
-  if (void* mapped = find_mapped(peer, key, remote)) return copy_here(mapped, local, reads);
+  if (void* mapped = find_mapped(peer, key, remote)) {
+    if (!reads) fault_in(mapped, local.length());
+    return copy_here(mapped, local, reads);
+  }
   if (peer.refuses_copies()) return Access::kRefusedCopy;
   switch (reads ? read_process(peer.pid(), local, remote)
                 : write_process(peer.pid(), local, remote)) {

@@ -1,8 +1,12 @@
 // Addresses and ports: what resolves, what binds, what conflicts.
 
+#include <fcntl.h>
 #include <rdma/rdma_cma.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <fstream>
+#include <string>
 
 #include "tests/softverbs/cm/cm_support.h"
 
@@ -17,6 +21,53 @@ int bind_to(const IdPtr& id, const std::string& host, uint16_t port) {
 void set_option(const IdPtr& id, int name) {
   int on = 1;
   ASSERT_EQ(0, rdma_set_option(id.get(), RDMA_OPTION_ID, name, &on, sizeof(on)));
+}
+
+int resolve(const IdPtr& id) {
+  sockaddr_storage remote = address("127.0.0.1", 7471);
+  return rdma_resolve_addr(id.get(), nullptr, generic(remote), 1000) == 0 ? 0 : errno;
+}
+
+/// Locks ports as ids do that bind them: bytes of the network namespace's file.
+class PortLocks {
+ public:
+  PortLocks() : file_(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) {}
+  ~PortLocks() { ::close(file_); }
+  PortLocks(const PortLocks&) = delete;
+  PortLocks& operator=(const PortLocks&) = delete;
+
+  void lock_all(rdma_port_space space) const {
+    struct flock lock = of(space, 0, F_RDLCK);
+    lock.l_len = 1U << 16U;
+    ASSERT_EQ(0, ::fcntl(file_, F_OFD_SETLK, &lock));
+  }
+  [[nodiscard]] bool is_locked(rdma_port_space space, uint16_t port) const {
+    struct flock lock = of(space, port, F_WRLCK);
+    return ::fcntl(file_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  }
+
+ private:
+  static struct flock of(rdma_port_space space, uint16_t port, short type) {
+    struct flock lock {};
+    lock.l_type = type;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = (off_t{space} << 16U) | port;
+    lock.l_len = 1;
+    return lock;
+  }
+
+  int file_;
+};
+
+/// Bytes that this process has read.
+uint64_t bytes_read() {
+  std::ifstream figures("/proc/self/io");
+  std::string name;
+  uint64_t value = 0;
+  while (figures >> name >> value) {
+    if (name == "rchar:") return value;
+  }
+  return 0;
 }
 
 class Resolve : public testing::TestWithParam<const char*> {};
@@ -152,6 +203,58 @@ TEST(Bind, PortIsFreeOnceItsIdIsDestroyedEvenUnderConnections) {
   pair.listener.reset();
   EXPECT_EQ(0, bind_to(make_id(pair.passive_channel.get()), "127.0.0.1", port));
   EXPECT_EQ(0, bind_to(make_id(pair.passive_channel.get()), "0.0.0.0", port));
+}
+
+TEST(Connecting, PortIsTheIdsAlone) {
+  const ChannelPtr channel = make_channel();
+  const IdPtr id = make_resolved(channel, "127.0.0.1", 1);
+  const uint16_t port = ntohs(rdma_get_src_port(id.get()));
+  EXPECT_EQ(EADDRNOTAVAIL, bind_to(make_id(channel.get()), "127.0.0.1", port));
+  EXPECT_EQ(EADDRNOTAVAIL, bind_to(make_id(channel.get()), "::1", port));
+  EXPECT_EQ(EADDRNOTAVAIL, bind_to(make_id(channel.get()), "0.0.0.0", port));
+}
+
+// In the port space that nobody else uses: this keeps all of the host from connecting in it.
+TEST(Connecting, TakesNoPortThatIsLocked) {
+  const ChannelPtr channel = make_channel();
+  const IdPtr id = make_id(channel.get(), nullptr, RDMA_PS_IB);
+  {
+    const PortLocks locks;
+    locks.lock_all(RDMA_PS_IB);
+    EXPECT_EQ(EADDRINUSE, resolve(id));
+  }
+  EXPECT_EQ(0, resolve(id));
+}
+
+TEST(Connecting, PortsThatAreBoundAreLockedUntilTheLastIdIsGone) {
+  const PortLocks locks;
+  const ChannelPtr channel = make_channel();
+  IdPtr listener = make_listener(channel, "127.0.0.1");
+  const uint16_t port = port_of(listener);
+  IdPtr bound = make_id(channel.get());
+  ASSERT_EQ(0, bind_to(bound, "127.0.0.2", port));
+  EXPECT_TRUE(locks.is_locked(RDMA_PS_TCP, port));
+  EXPECT_FALSE(locks.is_locked(RDMA_PS_IB, port));
+  listener.reset();
+  EXPECT_TRUE(locks.is_locked(RDMA_PS_TCP, port));
+  bound.reset();
+  EXPECT_FALSE(locks.is_locked(RDMA_PS_TCP, port));
+}
+
+// The table of the host's sockets has a line for each, of 60 bytes at least.
+TEST(Connecting, ReadsNoTable) {
+  if (bytes_read() == 0) GTEST_SKIP() << "the kernel does not count what is read";
+  constexpr int kOthers = 100;
+  const ChannelPtr channel = make_channel();
+  std::vector<IdPtr> others;
+  for (int i = 0; i < kOthers; ++i) {
+    others.push_back(make_id(channel.get()));
+    ASSERT_EQ(0, resolve(others.back()));
+  }
+  const IdPtr id = make_id(channel.get());
+  const uint64_t before = bytes_read();
+  ASSERT_EQ(0, resolve(id));
+  EXPECT_LT(bytes_read() - before, kOthers * 60U);
 }
 
 TEST(Options, SizesAndStatesAreChecked) {

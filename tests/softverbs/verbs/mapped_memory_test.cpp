@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -152,6 +153,25 @@ TEST(MappedMemory, IsReadAndWrittenInPlace) {
   EXPECT_EQ(end.write(kPage - 5, 10), IBV_WC_SUCCESS);
   EXPECT_EQ(mapped_with(), "rw-s");
   EXPECT_EQ(end.read(1, kSize), IBV_WC_REM_ACCESS_ERR);
+  child.wire().send('d');
+  EXPECT_EQ(child.join(), 0);
+}
+
+/// Page faults of this thread that took no disk.
+long faults() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_minflt;
+}
+
+// One fault maps many pages, which it does by itself only where it is for reading.
+TEST(MappedMemory, IsWrittenForTheFirstTimeWithFewFaults) {
+  ChildProcess child = make_responder();
+  const End end(child.wire());
+  EXPECT_EQ(end.write(0, 1), IBV_WC_SUCCESS);
+  const long before = faults();
+  EXPECT_EQ(end.write(kSize / 2, kSize / 2), IBV_WC_SUCCESS);
+  EXPECT_LT(faults() - before, static_cast<long>(kSize / 2 / kPage / 4));
   child.wire().send('d');
   EXPECT_EQ(child.join(), 0);
 }

@@ -2,118 +2,137 @@
 
 #include <gtest/gtest.h>
 #include <numaif.h>
-#include <pthread.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <fstream>
 #include <thread>
 #include <vector>
 
 #include "common/memory_mapping.h"
+#include "tests/unit/numa_tree.h"
 
 namespace rdmablk {
 namespace {
 
-namespace fs = std::filesystem;
+/// One processor too many for any machine that has not as many as can be.
+constexpr int kNoCpu = CPU_SETSIZE - 1;
 
-/// A tree like the kernel's, with one device and as many nodes as a test makes.
 class NumaTest : public ::testing::Test {
  protected:
-  NumaTest() {
-    std::string pattern = fs::temp_directory_path() / "rdmablk-numa-XXXXXX";
-    sysfs_ = ::mkdtemp(pattern.data());
-  }
-  ~NumaTest() override { fs::remove_all(sysfs_); }
-
-  void write(const fs::path& file, const std::string& text) const {
-    fs::create_directories((sysfs_ / file).parent_path());
-    std::ofstream(sysfs_ / file) << text << '\n';
-  }
-  void put_device_on(const std::string& node) const {
-    write("class/infiniband/mlx5_0/device/numa_node", node);
-  }
-  void make_node(int node, const std::string& cpus) const {
-    write(fs::path("devices/system/node") / ("node" + std::to_string(node)) / "cpulist", cpus);
-  }
-
   /// The processors of a node, by number.
   std::vector<int> cpus_of(int node) const {
-    std::vector<int> numbers;
-    const auto cpus = node_cpus(node, sysfs_);
-    for (int cpu = 0; cpus && cpu < CPU_SETSIZE; ++cpu) {
-      if (CPU_ISSET(static_cast<std::size_t>(cpu), &*cpus)) numbers.push_back(cpu);
-    }
-    return numbers;
+    const auto cpus = node_cpus(node, tree_.path());
+    return cpus ? numbers_of(*cpus) : std::vector<int>{};
   }
 
-  fs::path sysfs_;
+  /// Two nodes: the first processor of this thread is one's, all the others are the other's. The
+  /// device is on the node that is given.
+  void split_cpus(int device_node) const {
+    const auto cpus = own_cpus();
+    if (cpus.size() < 2) GTEST_SKIP() << "it takes two processors";
+    tree_.make_node(0, std::to_string(cpus.front()));
+    std::string others;
+    for (std::size_t i = 1; i < cpus.size(); ++i) {
+      others += (i > 1 ? "," : "") + std::to_string(cpus[i]);
+    }
+    tree_.make_node(1, others);
+    tree_.put_device_on(std::to_string(device_node));
+  }
+
+  NumaTree tree_;
 };
 
-cpu_set_t allowed_cpus() {
-  cpu_set_t cpus;
-  CPU_ZERO(&cpus);
-  ::pthread_getaffinity_np(::pthread_self(), sizeof cpus, &cpus);
-  return cpus;
-}
-
-int first_of(const cpu_set_t& cpus) {
-  int cpu = 0;
-  while (!CPU_ISSET(static_cast<std::size_t>(cpu), &cpus)) ++cpu;
-  return cpu;
-}
-
 TEST_F(NumaTest, KnowsTheNodeOfADevice) {
-  put_device_on("1");
-  EXPECT_EQ(device_numa_node("mlx5_0", sysfs_), 1);
+  tree_.put_device_on("1");
+  EXPECT_EQ(device_numa_node("mlx5_0", tree_.path()), 1);
 }
 
 TEST_F(NumaTest, KnowsNoNodeWhereTheKernelKnowsNone) {
-  put_device_on("-1");
-  EXPECT_EQ(device_numa_node("mlx5_0", sysfs_), std::nullopt);
-  EXPECT_EQ(device_numa_node("soft0", sysfs_), std::nullopt);
-  put_device_on("many");
-  EXPECT_EQ(device_numa_node("mlx5_0", sysfs_), std::nullopt);
+  tree_.put_device_on("-1");
+  EXPECT_EQ(device_numa_node("mlx5_0", tree_.path()), std::nullopt);
+  EXPECT_EQ(device_numa_node("soft0", tree_.path()), std::nullopt);
+  tree_.put_device_on("many");
+  EXPECT_EQ(device_numa_node("mlx5_0", tree_.path()), std::nullopt);
 }
 
 TEST_F(NumaTest, ReadsTheProcessorsOfANode) {
-  make_node(0, "0-2,5,8-9");
+  tree_.make_node(0, "0-2,5,8-9");
   EXPECT_EQ(cpus_of(0), (std::vector{0, 1, 2, 5, 8, 9}));
 }
 
 TEST_F(NumaTest, HasNoProcessorsWhereThereAreNone) {
-  make_node(0, "");
-  make_node(1, "3-1");
-  make_node(2, "0,x");
-  make_node(3, "0-99999");
-  for (const int node : {0, 1, 2, 3, 4}) EXPECT_EQ(node_cpus(node, sysfs_), std::nullopt) << node;
+  tree_.make_node(0, "");
+  tree_.make_node(1, "3-1");
+  tree_.make_node(2, "0,x");
+  tree_.make_node(3, "0-99999");
+  for (const int node : {0, 1, 2, 3, 4}) {
+    EXPECT_EQ(node_cpus(node, tree_.path()), std::nullopt) << node;
+  }
+}
+
+TEST_F(NumaTest, FindsTheProcessorsThatMayBeUsed) {
+  const auto own = own_cpus();
+  EXPECT_EQ(numbers_of(usable_cpus().value()), own);
+  tree_.make_node(0, std::to_string(own.back()) + "," + std::to_string(kNoCpu));
+  tree_.make_node(1, std::to_string(kNoCpu));
+  if (own.back() == kNoCpu) GTEST_SKIP() << "there are as many processors as can be";
+  EXPECT_EQ(numbers_of(usable_cpus(0, tree_.path()).value()), std::vector{own.back()});
+  EXPECT_EQ(numbers_of(usable_cpus(1, tree_.path()).value()), own) << "none there: any";
+  EXPECT_EQ(numbers_of(usable_cpus(2, tree_.path()).value()), own) << "no such node: any";
 }
 
 TEST_F(NumaTest, PinsAThreadToTheProcessorsOfTheDevice) {
-  const int cpu = first_of(allowed_cpus());
-  put_device_on("3");
-  make_node(3, std::to_string(cpu));
+  split_cpus(0);
+  if (IsSkipped()) return;
   std::thread([&] {
-    EXPECT_TRUE(pin_this_thread_near("mlx5_0", sysfs_));
-    const cpu_set_t now = allowed_cpus();
-    EXPECT_EQ(CPU_COUNT(&now), 1);
-    EXPECT_EQ(first_of(now), cpu);
+    const int cpu = own_cpus().front();
+    EXPECT_EQ(pin_this_thread_near("mlx5_0", 1, tree_.path()), 0);
+    EXPECT_EQ(own_cpus(), std::vector{cpu});
+    std::thread([&] { EXPECT_EQ(own_cpus(), std::vector{cpu}) << "of a thread it makes"; }).join();
+  }).join();
+}
+
+TEST_F(NumaTest, LeavesThreadsThatWouldGetInEachOthersWay) {
+  split_cpus(0);
+  if (IsSkipped()) return;
+  const auto before = own_cpus();
+  EXPECT_EQ(pin_this_thread_near("mlx5_0", 2, tree_.path()), std::nullopt);
+  EXPECT_EQ(own_cpus(), before);
+}
+
+TEST_F(NumaTest, LeavesAThreadWhereThereIsOneNode) {
+  const auto before = own_cpus();
+  tree_.put_device_on("0");
+  tree_.make_node(0, std::to_string(before.front()) + "-" + std::to_string(before.back()));
+  EXPECT_EQ(pin_this_thread_near("mlx5_0", 1, tree_.path()), std::nullopt);
+  EXPECT_EQ(own_cpus(), before);
+}
+
+TEST_F(NumaTest, KeepsToWhatTheUserChose) {
+  split_cpus(1);
+  if (IsSkipped()) return;
+  std::thread([&] {
+    const auto all = own_cpus();
+    run_on(all.front());
+    EXPECT_EQ(pin_this_thread_near("mlx5_0", 1, tree_.path()), std::nullopt) << "none is there";
+    EXPECT_EQ(own_cpus(), std::vector{all.front()});
+    run_on(all.back());
+    EXPECT_EQ(pin_this_thread_near("mlx5_0", 1, tree_.path()), std::nullopt) << "it is there";
+    EXPECT_EQ(own_cpus(), std::vector{all.back()});
   }).join();
 }
 
 TEST_F(NumaTest, LeavesAThreadThatMayNotRunNearTheDevice) {
-  cpu_set_t before = allowed_cpus();
-  if (CPU_ISSET(CPU_SETSIZE - 1, &before)) GTEST_SKIP() << "there are as many processors as can be";
-  put_device_on("0");
-  make_node(0, std::to_string(CPU_SETSIZE - 1));
-  EXPECT_FALSE(pin_this_thread_near("mlx5_0", sysfs_));
-  cpu_set_t after = allowed_cpus();
-  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+  const auto before = own_cpus();
+  if (before.back() == kNoCpu) GTEST_SKIP() << "there are as many processors as can be";
+  tree_.put_device_on("0");
+  tree_.make_node(0, std::to_string(kNoCpu));
+  EXPECT_EQ(pin_this_thread_near("mlx5_0", 1, tree_.path()), std::nullopt);
+  EXPECT_FALSE(pin_this_thread_to(0, tree_.path()));
+  EXPECT_EQ(own_cpus(), before);
 }
 
 TEST_F(NumaTest, LeavesAThreadWhoseDeviceHasNoNode) {
-  EXPECT_FALSE(pin_this_thread_near("soft0", sysfs_));
+  EXPECT_EQ(pin_this_thread_near("soft0", 1, tree_.path()), std::nullopt);
 }
 
 TEST_F(NumaTest, PrefersANodeForMemory) {

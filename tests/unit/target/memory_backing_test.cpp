@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "error_of.h"
@@ -62,6 +64,29 @@ TEST_F(MemoryBackingTest, IsTheFilesContent) {
   std::byte read{};
   ASSERT_EQ(::pread(memory_.fd(), &read, 1, kSize - 1), 1);
   EXPECT_EQ(read, std::byte{0x5a});
+}
+
+/// The flags of a mapping of this process, as proc_pid_smaps(5) has them.
+std::string flags_of(const std::string& mapping) {
+  std::ifstream smaps("/proc/self/smaps");
+  bool found = false;
+  for (std::string line; std::getline(smaps, line);) {
+    found = found || line.find(mapping) != std::string::npos;
+    if (found && line.starts_with("VmFlags:")) return line + " ";
+  }
+  return {};
+}
+
+TEST_F(MemoryBackingTest, TakesHugePagesWhereSharedMemoryMayHaveThem) {
+  const auto probe = MemoryMapping::anonymous(page_size());
+  if (::madvise(probe.data(), probe.size(), MADV_HUGEPAGE) != 0) {
+    GTEST_SKIP() << "the kernel has no transparent huge pages";
+  }
+  EXPECT_THAT(flags_of("memfd:rdmablk-test"), HasSubstr(" hg "));
+}
+
+TEST_F(MemoryBackingTest, IsNoPartOfACoreDump) {
+  EXPECT_THAT(flags_of("memfd:rdmablk-test"), HasSubstr(" dd "));
 }
 
 TEST_F(MemoryBackingTest, IsClosedOnExec) {

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "common/cm/connection.h"
+#include "common/lifetime.h"
+#include "common/protocol/private_data.h"
+#include "target/counts.h"
+#include "target/session.h"
+#include "target/session_environment.h"
+#include "target/session_roll.h"
+
+namespace rdmablk::target {
+
+/// The sessions of a target: lets them in, has the one that is resumed end before the one that
+/// resumes it, and keeps each until nothing is left of it. Opening one takes as long however many
+/// there are. Used by the control thread.
+class Sessions final : private SessionOwner {
+ public:
+  /// @param environment outlives this.
+  explicit Sessions(const SessionEnvironment& environment) : environment_(environment) {}
+
+  /// Accepts a connection as the admin queue of a new session.
+  /// @return why it was refused; nothing when it was accepted. Throws MemlockError or SystemError;
+  /// the connection is the caller's to refuse then, unless it is gone.
+  std::optional<protocol::QueueRefusal> open(std::unique_ptr<cm::Connection>& connection,
+                                             const TargetDevice& device);
+
+  /// Takes a request to connect an I/O queue of any session: see QueueTable::connect().
+  std::optional<protocol::QueueRefusal> open_queue(std::unique_ptr<cm::Connection>& connection,
+                                                   const protocol::QueueRequest& request);
+
+  /// Ends those of clients that have no key any more, whichever it was that they came with.
+  void expel_without_key(const ClientKeys& keys);
+
+  /// Tells each that the target is about to end.
+  /// @param all_gone called when nothing is left of any, maybe from within.
+  void say_goodbye(std::function<void()> all_gone);
+
+  /// Those that have not ended.
+  std::size_t lasting() const;
+
+  /// Adds what they have.
+  void count(Counts& counts) const;
+
+  /// Destroys all. Nobody is told that they are gone.
+  void clear() noexcept;
+
+ private:
+  void on_session_joins(Session& session) override;
+  void fence(std::uint64_t attachment, const std::string& taker) override;
+  void on_session_leaves(Session& session) override;
+  void on_session_over(Session& session) override;
+
+  std::optional<protocol::QueueRefusal> make_room(const std::string& host);
+  std::optional<std::string> exceeds_limits(const Session& session,
+                                            std::span<const std::uint32_t> resumed) const;
+  std::uint32_t next_id();
+  Session* find(std::uint32_t id) const;
+  void remove(std::uint32_t id);
+
+  const SessionEnvironment& environment_;
+  std::uint32_t last_id_ = 0;
+  SessionRoll roll_;
+  std::function<void()> all_gone_;
+  std::map<std::uint32_t, std::unique_ptr<Session>> sessions_;
+  Lifetime lifetime_;
+};
+
+}  // namespace rdmablk::target
