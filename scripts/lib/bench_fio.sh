@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # set by bench_options.sh and bench_subjects.sh
 
-# fio_on FILE NAME OPTION...: the result goes to NAME.json.
+# fio_on FILE NAME OPTION...: the result goes to NAME.json. fio takes a colon for the end of a name.
 fio_on() {
-  (cd "$workspace" && fio --name="$2" --filename="$1" --ioengine=libaio --direct=1 "${@:3}" \
+  (cd "$workspace" && fio --name="$2" --filename="${1//:/\\:}" --ioengine=libaio --direct=1 "${@:3}" \
     --output-format=json --output="$2.json") </dev/null >"$workspace/fio.log" 2>&1 || die "fio failed on $1"
 }
 

@@ -9,7 +9,7 @@ head_of_machine() {
   [[ -z $(git status --porcelain --untracked-files=no 2>/dev/null) ]] || commit+=", changed"
   jq --null-input --arg title "$1" --arg date "$(date --utc +%FT%TZ)" --arg commit "$commit" \
     --arg kernel "$(uname -sr)" --argjson cores "$(nproc)" --argjson load "${load:-null}" \
-    --arg processor "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)" \
+    --arg processor "$(sed -n 's/^model name[^:]*: //p;T;q' /proc/cpuinfo)" \
     --argjson memory "$(awk '/^MemTotal:/ { printf "%.0f", $2 * 1024 }' /proc/meminfo)" \
     --argjson rounds "$rounds" --argjson seconds "$seconds" --arg command "$command_line" \
     '{title: $title, date: $date, commit: $commit, kernel: $kernel, processor: $processor, cores: $cores,
@@ -19,11 +19,11 @@ head_of_machine() {
 # versions: an object of the programs that took part.
 versions() {
   {
-    echo "rdmablk|$("$bin/rdmablk" --version 2>/dev/null | head -n 1)"
+    echo "rdmablk|$(first_line "$bin/rdmablk" --version)"
     echo "fio|$(fio --version)"
     ! wants nbdkit || echo "nbdkit|$(nbdkit --version)"
-    ! wants nbdkit || echo "nbdfuse|$(nbdfuse --version | head -n 1)"
-    ! wants qsd || echo "qsd|$(qemu-storage-daemon --version | head -n 1)"
+    ! wants nbdkit || echo "nbdfuse|$(first_line nbdfuse --version)"
+    ! wants qsd || echo "qsd|$(first_line qemu-storage-daemon --version)"
   } | jq --raw-input --slurp 'split("\n") | map(select(. != "") | split("|") | {(.[0]): .[1]}) | add'
 }
 

@@ -20,9 +20,6 @@ file='' overwrite=no size=512M rounds=5 seconds=2 export_options=direct=on wante
 target_options=() json='' html='' markdown='' svg=''
 workspace='' load='' finished=no made_link=''
 
-# need_value OPTION COUNT
-need_value() { (($2 > 1)) || usage_error "$1 needs a value"; }
-
 # What one would type to measure the same again, wherever the results go.
 command_to_repeat() {
   printf scripts/bench
@@ -43,11 +40,14 @@ parse_options() {
       --memory) memory=yes ;;
       --file)
         with_file=yes
-        [[ ${2:--} == -* ]] || { file=$(realpath --canonicalize-missing -- "$2") && shift; }
+        if [[ ${2:--} != -* ]]; then
+          file=$(output_file "$1" "$2")
+          shift
+        fi
         ;;
       --overwrite) overwrite=yes ;;
       --size | --rounds | --time | --subjects | --workloads | --export-options | --device | --json | --html | --markdown | --svg)
-        need_value "$1" $#
+        need_value "$@"
         set_option "$1" "$2"
         shift
         ;;
@@ -66,7 +66,11 @@ set_option() {
     --size) size=$2 ;;
     --rounds) rounds=$2 ;;
     --time) seconds=$2 ;;
-    --subjects) wanted_subjects=$2 ;;
+    --subjects)
+      [[ $2 =~ ^[a-z]+(,[a-z]+)*$ ]] ||
+        usage_error "--subjects is '$2': it takes names with commas between them, and no spaces: null,rdmablk"
+      wanted_subjects=$2
+      ;;
     --workloads) wanted_workloads=$2 ;;
     --export-options) export_options=$2 ;;
     --device) wanted_device=$2 ;;
@@ -77,12 +81,6 @@ set_option() {
   esac
 }
 
-# output_file OPTION FILE: better refused now than after the measurement.
-output_file() {
-  [[ -n $2 && -d $(dirname -- "$2") && ! -d $2 ]] || usage_error "$1 is '$2': no file can be made there"
-  realpath --canonicalize-missing -- "$2"
-}
-
 # choose_groups MEMORY FILE: both when neither was asked for.
 choose_groups() {
   [[ $1 == no && $2 == yes ]] || groups+=(memory)
@@ -91,12 +89,16 @@ choose_groups() {
 }
 
 check_options() {
-  [[ $size =~ ^[1-9][0-9]*[KMGT]?$ ]] || usage_error "--size is '$size': it takes a size such as 512M"
+  # No more digits than numfmt and the shell can reckon with.
+  [[ $size =~ ^[1-9]([0-9]{0,14}|[0-9]{0,7}[KMG]|[0-9]{0,4}T)$ ]] ||
+    usage_error "--size is '$size': it takes a size such as 512M"
   (($(size_bytes) >= 16777216)) || usage_error "--size is '$size': it takes at least 16M"
   [[ $rounds =~ ^[1-9][0-9]{0,3}$ ]] || usage_error "--rounds is '$rounds': it takes a number from 1"
   [[ $seconds =~ ^[1-9][0-9]{0,3}$ ]] || usage_error "--time is '$seconds': it takes whole seconds from 1"
   [[ -z $file || ! -e $file || $overwrite == yes ]] ||
     usage_error "'$file' exists: its content would be destroyed; say --overwrite if it may be"
+  [[ ${TMPDIR:-/tmp} != *[,$'\n']* ]] || # qemu-storage-daemon reads it as the end of an option
+    usage_error "TMPDIR is '${TMPDIR//$'\n'/\\n}': take a directory without a comma or a line break in its name"
   check_subjects
   choose_workloads
 }
@@ -105,7 +107,9 @@ size_bytes() { numfmt --from=iec "$size"; }
 
 check_subjects() {
   local name
-  for name in ${wanted_subjects//,/ }; do
+  local -a names
+  IFS=, read -ra names <<<"$wanted_subjects"
+  for name in "${names[@]}"; do
     [[ " ${memory_subjects[*]} ${file_subjects[*]} " == *" $name "* ]] ||
       usage_error "--subjects has '$name': there are ${memory_subjects[*]}, and file"
   done

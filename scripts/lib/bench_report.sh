@@ -23,9 +23,13 @@ report() {
   [[ -z $json$html ]] || say "written:${json:+ $json}${html:+ $html}"
 }
 
+# check_page: the library of the charts is there, if a page is wanted.
+check_page() {
+  [[ -z $html || -r $chart_library ]] || die "there is no $chart_library: install libjs-chart.js for --html"
+}
+
 # The template, with a file in place of each line that names one; it asks for nothing elsewhere.
 write_page() {
-  [[ -r $chart_library ]] || die "there is no $chart_library: install libjs-chart.js for --html"
   of_result page_data >"$workspace/page_data"
   of_result page_body >"$workspace/page_body"
   sed -e "/@CHART_LIBRARY@/{r $chart_library" -e 'd}' \

@@ -10,7 +10,7 @@ wants() {
   local group name
   for group in "${groups[@]}"; do
     for name in "$@"; do
-      ! subjects_of "$group" | grep --quiet --line-regexp "$name" || return 0
+      ! subjects_of "$group" | grep --line-regexp "$name" >/dev/null || return 0
     done
   done
   return 1
@@ -22,26 +22,66 @@ install_and_build() {
   bin=${bin:-$PWD/build/bin}
   [[ $build == no ]] || scripts/install-dependencies
   ! wants nbdkit qsd || scripts/install-dependencies --bench
-  [[ $build == yes ]] || return 0
-  build_programs
-  json=${json:-$PWD/build/bench.json} html=${html:-$PWD/build/bench.html}
+  [[ $build == no ]] || build_programs
+}
+
+# default_outputs NAME: for those that were not named.
+default_outputs() {
+  [[ -z $json || -z $html ]] || return 0
+  mkdir --parents build 2>/dev/null || die "cannot make $PWD/build for the results: name files with --json and --html"
+  json=${json:-$(output_file --json "build/$1.json")}
+  # Where all is built, the library is installed first.
+  if [[ -n $bin && -z $html && ! -r $chart_library ]]; then
+    say "no page is written: there is no $chart_library (install libjs-chart.js)"
+  else
+    html=${html:-$(output_file --html "build/$1.html")}
+  fi
 }
 
 build_programs() {
   local -a targets=(rdmablk rdmablk-target rdmablk-fuse softverbs)
   [[ -f build/build.ninja ]] || cmake --preset dev --log-level=WARNING
-  ! cmake --build build --target help | grep --quiet 'plain-fuse' || targets+=(plain-fuse)
+  # Without --quiet, which would end before cmake has written all, and so make it fail (pipefail).
+  ! cmake --build build --target help | grep plain-fuse >/dev/null || targets+=(plain-fuse)
   cmake --build build -j "$(nproc)" --target "${targets[@]}" >"$workspace/build.log" ||
     { cat "$workspace/build.log" >&2 && die "the build failed"; }
 }
 
-# Each subject of memory has its own, and fio some.
+# Each subject of memory has its own, and fio some; a file takes none, unless it is resident.
 check_memory() {
-  local count=1 free
+  local count=0 free
+  [[ ,$export_options, != *,resident,* || " ${groups[*]} " != *' file '* || -e $file ]] || count=1
   [[ " ${groups[*]} " != *' memory '* ]] || count=$(($(subjects_of memory | wc -l) + 1))
   free=$(awk '/^MemAvailable:/ { printf "%.0f", $2 * 1024 }' /proc/meminfo)
   ((count * $(size_bytes) < free)) ||
     die "there is not enough memory for $count times $size: $((free >> 20)) MiB; take a smaller --size"
+}
+
+# choose_file: that a file export is measured on. It is still empty when it is made here.
+choose_file() {
+  if [[ -z $file ]]; then
+    file=$(mktemp "${TMPDIR:-/var/tmp}/rdmablk-bench.XXXXXX")
+    made_file=$file
+  elif [[ ! -e $file ]]; then
+    : >"$file" || die "cannot make '$file'"
+    made_file=$file
+  fi
+  file_system=$(findmnt --noheadings --output FSTYPE --target "$file" | tail -n 1)
+  [[ ! -b $file ]] || file_system='block device'
+  [[ $file_system != tmpfs && $file_system != ramfs ]] ||
+    die "'$file' is on a $file_system, which is memory and no disk; name another with --file or TMPDIR"
+  [[ -z $made_file ]] || check_room
+}
+
+# room: bytes that are free where the file is.
+room() { df --block-size=1 --output=avail -- "$file" | sed -n 2p; }
+
+# Rather than fill the disk until nobody can write there any more.
+check_room() { (($(size_bytes) <= $(room))) || no_room "No space left on device"; }
+
+# no_room WHY
+no_room() {
+  die "cannot make a file of $size in '$(dirname "$file")': $1; there is room for $(($(room) >> 20)) MiB"
 }
 
 prepare_memory() {
@@ -58,21 +98,11 @@ prepare_memory() {
   done
 }
 
-# Makes the file and writes it all over.
+# Writes the file all over when it was made here.
 prepare_file() {
-  if [[ -z $file ]]; then
-    file=$(mktemp "${TMPDIR:-/var/tmp}/rdmablk-bench.XXXXXX")
-    made_file=$file
-  elif [[ ! -e $file ]]; then
-    : >"$file" || die "cannot make '$file'"
-    made_file=$file
-  fi
-  file_system=$(findmnt --noheadings --output FSTYPE --target "$file" | tail -n 1)
-  [[ ! -b $file ]] || file_system='block device'
-  [[ $file_system != tmpfs && $file_system != ramfs ]] ||
-    die "'$file' is on a $file_system, which is memory and no disk; name another with --file or TMPDIR"
+  local error
   if [[ -n $made_file ]]; then
-    fallocate --length "$size" "$file" || die "cannot make $size in '$file'"
+    error=$(fallocate --length "$(size_bytes)" "$file" 2>&1) || no_room "${error##*: }"
     say "filling $file"
     fio_on "$file" fill --rw=write --bs=1M --iodepth=4 --end_fsync=1
   fi

@@ -33,13 +33,13 @@ launch() {
 }
 
 # launch_mount_of GROUP SUBJECT PROCESS COMMAND...: the mount point is added to the command, unless
-# it has it as @.
+# an argument ends in @, which stands for it.
 launch_mount_of() {
   local path=$workspace/$1/$2 attempts=300
   local -a command=("${@:4}")
-  [[ " ${command[*]} " == *@* ]] || command+=(@)
+  [[ " ${command[*]} " == *'@ '* ]] || command+=(@)
   : >"$path"
-  launch "$2-mount" "${command[@]/@/$path}"
+  launch "$2-mount" "${command[@]/%@/"$path"}"
   mount_points+=("$path")
   until is_mounted "$path"; do
     kill -0 "$launched" 2>/dev/null || die "$2 ended at its start"
@@ -64,7 +64,7 @@ start_memory_nbdkit() { start_nbdkit memory memory "$size"; }
 start_memory_qsd() {
   launch_mount_of memory qsd daemon qemu-storage-daemon \
     --blockdev "driver=file,filename=$shared_memory_file,node-name=image" \
-    --export type=fuse,id=image,node-name=image,mountpoint=@,writable=on
+    --export type=fuse,id=image,node-name=image,writable=on,mountpoint=@
 }
 
 start_file_file() { file_of[file]=$file processes_of[file]=''; }
@@ -94,8 +94,11 @@ start_nbdkit() {
     ((attempts-- > 0)) || die "nbdkit is not ready after 30 seconds"
     sleep 0.1
   done
-  launch_mount_of "$1" nbdkit nbdfuse nbdfuse @ "nbd+unix:///?socket=$socket"
+  launch_mount_of "$1" nbdkit nbdfuse nbdfuse @ "nbd+unix:///?socket=$(uri_encode "$socket")"
 }
+
+# uri_encode TEXT: as a part of a URI.
+uri_encode() { jq --null-input --raw-output --arg text "$1" '$text | @uri'; }
 
 stop_subjects() {
   local path process

@@ -1,7 +1,7 @@
 # The kernel's own block devices over the network, both sides in this guest: NVMe over RDMA and over TCP, and
 # RNBD, all of them of /dev/ram0. Nothing is taken down: the guest ends with the measurement.
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # address, workspace: of the caller
+# shellcheck disable=SC2154 # address, device, workspace: of the caller
 
 readonly ram_disk=/dev/ram0 subsystem=rdmablk-bench nvmet=/sys/kernel/config/nvmet
 declare -A peer_devices=() # by subject
@@ -72,11 +72,20 @@ open_port() {
 
 # The server opens what the path says, below its dev_search_path, which is / when the kernel has it built in.
 set_up_rnbd() {
-  local control=/sys/class/rnbd-client/ctl/map_device
+  local error control=/sys/class/rnbd-client/ctl/map_device
   [[ -e $control && -d /sys/class/rnbd-server ]] || refuse "this kernel has no RNBD client and server" || return
-  printf '%s\n' "sessname=bench path=ip:$address device_path=$ram_disk" >"$control" || return
+  error=$({ printf '%s\n' "sessname=bench path=ip:$address device_path=$ram_disk" >"$control"; } 2>&1) ||
+    refuse_rnbd "${error##*: }" || return
   await_block_device /dev/rnbd0 || return
   peer_devices[rnbd]=/dev/rnbd0
+}
+
+# refuse_rnbd ERROR
+refuse_rnbd() {
+  case $device in
+    siw*) refuse "RNBD does not work over soft-iWARP here ($1)" ;;
+    *) refuse "its client cannot connect over $device ($1)" ;;
+  esac
 }
 
 # await_block_device PATH: NVMe's appears a moment after the connection.

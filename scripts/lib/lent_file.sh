@@ -10,9 +10,9 @@
 target='' mounted=''
 
 # target_command NAME=TYPE:ARG[,...] [OPTION...]: puts the command of a target into the array
-# `command`.
+# `command`. It listens on a free port, so as not to be in the way of another one.
 target_command() {
-  command=("${runner[@]}" "$bin/rdmablk-target" --export "$1" --listen "$address"
+  command=("${runner[@]}" "$bin/rdmablk-target" --export "$1" --listen "$address:0"
     --device "$device" --insecure --state-dir "$workspace/state" "${@:2}")
 }
 
@@ -36,7 +36,7 @@ await_target() {
 
 # target_uri NAME: of an export of the running target.
 target_uri() {
-  echo "rdmablk://$(sed -n 's/.*listening on \([^ ,;]*\).*/\1/p' "$workspace/target.log" | head -n 1)/$1"
+  echo "rdmablk://$(sed -n 's/.*listening on \([^ ,;]*\).*/\1/p;T;q' "$workspace/target.log")/$1"
 }
 
 # mount_command NAME: puts the command that mounts an export into the array `command`.

@@ -38,14 +38,17 @@ readonly nothing_measured=77
 sizes=1G,4G,16G pages=usual,huge rounds=5 json='' check=no
 own=() lists=() workspace='' target_pid='' log='' pool_before='' runner=()
 
-need_value() { (($2 > 1)) || usage_error "$1 needs a value"; }
-
 parse_options() {
   while (($# > 0)); do
     case $1 in
-      --sizes | --pages | --rounds | --json)
-        need_value "$1" $#
+      --sizes | --pages | --rounds)
+        need_value "$@"
         printf -v "${1#--}" %s "$2"
+        shift
+        ;;
+      --json)
+        need_value "$@"
+        json=$(output_file "$1" "$2")
         shift
         ;;
       --check) check=yes rounds=1 ;;
@@ -63,6 +66,7 @@ parse_options() {
 finish() {
   local status=$?
   trap - EXIT
+  trap '' HUP INT TERM
   stop_target KILL
   restore_pool || status=1
   [[ -z $workspace ]] || rm -rf --one-file-system "$workspace"
@@ -78,12 +82,12 @@ stop_target() {
   target_pid=''
 }
 
-# enlarge_pool BYTES: by so much. Fails when that cannot be.
+# enlarge_pool BYTES: by as many pages as hold them. Fails when that cannot be.
 enlarge_pool() {
   local want
   [[ -w $pool ]] || return 1
   pool_before=$(<"$pool")
-  want=$((pool_before + $1 / huge_page))
+  want=$((pool_before + ($1 + huge_page - 1) / huge_page))
   echo "$want" >"$pool" 2>/dev/null && (($(<"$pool") >= want))
 }
 
@@ -213,8 +217,7 @@ export RDMABLK_BUILD_DIR=${RDMABLK_BUILD_DIR:-$root/build}
 type -P jq >/dev/null || die "jq is not installed: scripts/install-dependencies installs it"
 [[ -n ${RDMABLK_TEST_ADDRESS:-} ]] || runner=("$root/scripts/soft-device")
 trap finish EXIT
-trap 'exit 143' TERM
-trap 'exit 130' INT
+end_on_signals
 workspace=$(mktemp --directory "${TMPDIR:-/var/tmp}/rdmablk-registration-XXXXXX")
 : >"$workspace/figures"
 mapfile -t own < <(own_cpus)
