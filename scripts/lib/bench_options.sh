@@ -97,8 +97,9 @@ check_options() {
   [[ $seconds =~ ^[1-9][0-9]{0,3}$ ]] || usage_error "--time is '$seconds': it takes whole seconds from 1"
   [[ -z $file || ! -e $file || $overwrite == yes ]] ||
     usage_error "'$file' exists: its content would be destroyed; say --overwrite if it may be"
-  [[ ${TMPDIR:-/tmp} != *[,$'\n']* ]] || # qemu-storage-daemon reads it as the end of an option
-    usage_error "TMPDIR is '${TMPDIR//$'\n'/\\n}': take a directory without a comma or a line break in its name"
+  [[ ${TMPDIR:-/tmp} != *[,#$'\n']* ]] || # the end of an option to qemu-storage-daemon, or of a name to fio
+    usage_error "TMPDIR is '${TMPDIR//$'\n'/\\n}': take a directory without comma, # or line break in its name"
+  [[ $file != *'#'* ]] || usage_error "--file is '$file': fio takes no # in a name"
   check_subjects
   choose_workloads
 }

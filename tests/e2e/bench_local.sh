@@ -7,7 +7,7 @@ start
 [[ -r /usr/share/javascript/chart.js/chart.min.js ]] || skip "libjs-chart.js is not installed"
 
 bench=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../scripts/bench")
-export TMPDIR=$scratch/tmp
+export TMPDIR="$scratch/t m:p%&@" # names that fio, URIs and shells take for something else
 mkdir "$TMPDIR"
 touch "$scratch/precious"
 
@@ -23,7 +23,18 @@ expect_fail 2 "--subjects has 'nfs'" "$bench" --subjects null,nfs
 expect_fail 2 "nothing of that" "$bench" --file --subjects null
 expect_fail 2 "no regular expression" "$bench" --workloads '('
 expect_fail 2 "nothing is called so" "$bench" --workloads trim
+expect_fail 2 "--size is '99999999999999999999G'" "$bench" --size 99999999999999999999G
+expect_fail 2 "names with commas" "$bench" --subjects 'null, plain'
+expect_fail 2 "names with commas" "$bench" --subjects '*'
 expect_fail 2 "no file can be made" "$bench" --json "$scratch/missing/file"
+expect_fail 2 "no file can be made" "$bench" --file "$scratch/missing/file"
+expect_fail 2 "--json needs a value" "$bench" --json --memory
+expect_fail 2 "nothing is called so" "$bench" --vm --only nosuch
+expect_fail 2 "without comma" env TMPDIR="$TMPDIR,x" "$bench" --memory
+for script in run registration.sh; do
+  expect_fail 2 "no file can be made" "${bench%/scripts/bench}/tests/scale/$script" --json "$scratch/missing/file"
+  expect_fail 2 "--json needs a value" "${bench%/scripts/bench}/tests/scale/$script" --json --check
+done
 expect_fail 2 "would be destroyed" "$bench" --file "$scratch/precious"
 nothing_left "a refusal"
 
@@ -64,11 +75,13 @@ mkdir "$scratch/bin"
 ln -s "$RDMABLK_BIN"/rdmablk "$RDMABLK_BIN"/rdmablk-target "$scratch/bin"
 printf '#!/bin/sh\necho broken by the test >&2\nexit 1\n' >"$scratch/bin/rdmablk-fuse"
 chmod +x "$scratch/bin/rdmablk-fuse"
-expect_error "null ended at its start.*broken by the test" env RDMABLK_BIN="$scratch/bin" "$bench" --memory --subjects null
+expect_error "null ended at its start.*broken by the test" env RDMABLK_BIN="$scratch/bin" "$bench" --memory --subjects null \
+  --json "$scratch/json" --html "$scratch/html"
 nothing_left "a failure"
 
 # Neither does one that is stopped while it measures.
-"$bench" --memory --subjects null,rdmablk --rounds 1 --time 1 --size 64M >/dev/null 2>"$scratch/log" &
+"$bench" --memory --subjects null,rdmablk --rounds 1 --time 1 --size 64M \
+  --json "$scratch/json" --html "$scratch/html" >/dev/null 2>"$scratch/log" &
 test_pids+=($!)
 wait_until "it measures" grep --quiet 'round 1' "$scratch/log"
 kill -TERM "${test_pids[-1]}"
