@@ -45,6 +45,7 @@ class NullSource final : public ImageSource {
 
 std::unique_ptr<ImageSource> open_null(std::uint64_t size, const WorkerPlan& wanted,
                                        bool read_only) {
+  check_memory(wanted, read_machine_memory());
   return std::make_unique<NullSource>(size, wanted, read_only);
 }
 

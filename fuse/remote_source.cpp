@@ -57,6 +57,7 @@ WorkerPlan affordable(const WorkerPlan& wanted) {
         format_size(limit), format_size(slot_memory(wanted)), format_size(slot_memory(plan)),
         plan.workers, plan.depth);
   }
+  check_memory(plan, read_machine_memory());
   return plan;
 }
 

@@ -1,10 +1,13 @@
 #include "fuse/worker_plan.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
 
+#include "common/error.h"
 #include "common/protocol/header.h"
+#include "common/units.h"
 #include "common/verbs/memory_region.h"
 #include "fuse/slot.h"
 
@@ -43,6 +46,15 @@ std::chrono::microseconds default_spin() {
 
 std::uint64_t slot_memory(const WorkerPlan& plan) {
   return plan.slots() * kMemoryPerSlot;
+}
+
+void check_memory(const WorkerPlan& plan, const MachineMemory& memory) {
+  if (slot_memory(plan) < memory.available) return;
+  throw Error(fmt::format(
+      "the buffers of {} workers and queue depth {} take {} of memory, and only {} of this "
+      "machine's {} are free; lower --workers or --queue-depth",
+      plan.workers, plan.depth, format_size(slot_memory(plan)), in_round_numbers(memory.available),
+      in_round_numbers(memory.total)));
 }
 
 WorkerPlan fit_to_memlock(const WorkerPlan& wanted, std::uint64_t limit) {

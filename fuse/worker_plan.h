@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstdint>
 
+#include "common/machine_memory.h"
+
 namespace rdmablk::fuse {
 
 /// How many workers there are, and how many requests each works on at once.
@@ -30,6 +32,10 @@ std::chrono::microseconds default_spin();
 
 /// The memory that the slots of a plan need, and the messages about them, in bytes.
 std::uint64_t slot_memory(const WorkerPlan& plan);
+
+/// Checks that the slots fit into memory: they are registered, and so taken at once. Throws Error,
+/// which says what to do.
+void check_memory(const WorkerPlan& plan, const MachineMemory& memory);
 
 /// Shrinks a plan to what may be locked.
 /// @param limit of locked memory (verbs::memlock_limit()), in bytes.

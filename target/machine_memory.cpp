@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -13,13 +11,6 @@
 namespace rdmablk::target {
 namespace {
 
-constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-
-/// Memory of a machine for people: nobody wants to read its odd kilobytes.
-std::string in_round_numbers(std::uint64_t bytes) {
-  return format_size(bytes < kMiB ? bytes : bytes / kMiB * kMiB);
-}
-
 std::uint64_t read_number(const std::string& path) {
   std::uint64_t value = 0;
   std::ifstream(path) >> value;
@@ -27,23 +18,6 @@ std::uint64_t read_number(const std::string& path) {
 }
 
 }  // namespace
-
-MachineMemory read_machine_memory() {
-  std::ifstream file("/proc/meminfo");
-  if (!file) throw SystemError("read /proc/meminfo", errno);
-  MachineMemory memory;
-  std::string line;
-  while (std::getline(file, line)) {
-    const auto colon = line.find(':');
-    if (colon == std::string::npos) continue;
-    const auto key = line.substr(0, colon);
-    const std::uint64_t bytes = std::strtoull(line.c_str() + colon + 1, nullptr, 10) * 1024;
-    if (key == "MemTotal") memory.total = bytes;
-    if (key == "MemAvailable") memory.available = bytes;
-    if (key == "Hugepagesize") memory.huge_page = bytes;
-  }
-  return memory;
-}
 
 void check_memory(const std::vector<ExportSpec>& specs, const MachineMemory& memory) {
   std::uint64_t sum = 0;

@@ -4,19 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "common/machine_memory.h"
 #include "target/export_spec.h"
 
 namespace rdmablk::target {
-
-/// What /proc/meminfo says of this machine's memory (proc_meminfo(5)), in bytes.
-struct MachineMemory {
-  std::uint64_t total = 0;
-  std::uint64_t available = 0;  ///< without swapping
-  std::uint64_t huge_page = 0;  ///< the default size of huge pages; zero: there are none
-};
-
-/// Throws SystemError.
-MachineMemory read_machine_memory();
 
 /// Checks that the exports together fit into memory; those of huge pages come out of a pool of
 /// their own and are not counted. Throws Error, which says how much there is.

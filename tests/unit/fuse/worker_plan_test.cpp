@@ -1,13 +1,19 @@
 #include "fuse/worker_plan.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/error.h"
 #include "common/protocol/header.h"
 #include "common/verbs/memory_region.h"
 #include "fuse/slot.h"
 
 namespace rdmablk::fuse {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 constexpr WorkerPlan kWanted{4, 32};
@@ -50,6 +56,18 @@ TEST(WorkerPlan, KeepsAPlanBelowTheFloorThatWasAskedFor) {
 TEST(WorkerPlan, GivesUpBelowFourSlots) {
   EXPECT_THROW(fit_to_memlock(kWanted, 6 * kMiB), verbs::MemlockError);
   EXPECT_THROW(fit_to_memlock(kWanted, 0), verbs::MemlockError);
+}
+
+TEST(WorkerPlan, IsRefusedWhenItTakesMoreMemoryThanIsFree) {
+  const MachineMemory machine{1024 * kMiB, 256 * kMiB, 0};
+  EXPECT_NO_THROW(check_memory(kWanted, machine));
+  EXPECT_THAT(
+      [&] {
+        check_memory({8, 32}, machine);
+      },
+      ThrowsMessage<Error>(AllOf(HasSubstr("8 workers and queue depth 32"),
+                                 HasSubstr("only 256 MiB of this machine's 1 GiB"),
+                                 HasSubstr("lower --workers or --queue-depth"))));
 }
 
 }  // namespace
