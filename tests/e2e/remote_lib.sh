@@ -137,7 +137,7 @@ stops_between_copies() {
 }
 
 # is_stopped PID: each of its threads.
-is_stopped() { ! cat /proc/"$1"/task/*/stat | sed 's/.*) //' | grep --quiet '^[^T]'; }
+is_stopped() { ! cat /proc/"$1"/task/*/stat | sed 's/.*) //' | grep '^[^T]' >/dev/null; }
 
 uri() { echo "rdmablk://$target/$1"; }
 
