@@ -35,6 +35,7 @@ class SlowLog {
   explicit SlowLog(Clock::duration limit) noexcept
       : limit_(limit > Clock::duration::zero() ? limit : Clock::duration::max()) {}
 
+  bool is_on() const noexcept { return limit_ != Clock::duration::max(); }
   bool is_slow(Clock::duration time) const noexcept { return time > limit_; }
   void tell(const SlowRequest& request) noexcept;
 

@@ -241,6 +241,7 @@ void Worker::submit(fuse_req_t request, Operation operation, std::uint64_t offse
 
 void Worker::hand_over(Slot& slot) noexcept {
   slot.submitted_at = now_;
+  slot.is_timed = slow_log_.is_on();
   RDMABLK_PROBE(submit, probe_id<initiator::Request>(slot), static_cast<unsigned>(slot.operation),
                 slot.offset, slot.length, slot.number);
   queue_->submit(slot);

@@ -7,7 +7,6 @@
 #include <new>
 
 #include "common/verbs/context.h"
-#include "initiator/post_probe.h"
 #include "initiator/refusal.h"
 
 namespace rdmablk::initiator {
@@ -134,7 +133,7 @@ void FileQueue::add_next(Batch& batch) noexcept {
   const unsigned slot = free_.back();
   free_.pop_back();
   pieces_[slot] = {.request = &request, .start = request.progress.posted};
-  if (request.progress.posted == 0) note_post(request, std::chrono::steady_clock::now());
+  if (request.progress.posted == 0) note_post(request, batch.time);
   ++request.progress.outstanding;
   if (has_data(request)) {
     add_data_command(batch, slot, request);

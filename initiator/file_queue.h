@@ -7,6 +7,7 @@
 #include "initiator/command_channel.h"
 #include "initiator/connected_queue.h"
 #include "initiator/flush_ledger.h"
+#include "initiator/post_probe.h"
 #include "initiator/queue_connection.h"
 #include "initiator/request_list.h"
 
@@ -60,6 +61,7 @@ class FileQueue final : public ConnectedQueue, private CommandHandler {
   struct Batch {
     SendBatch data;
     SendBatch commands;
+    PostTime time;
     std::uint64_t bytes = 0;  ///< of data
 
     bool has_room() const noexcept;

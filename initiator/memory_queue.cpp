@@ -8,7 +8,6 @@
 
 #include "common/protocol/wire.h"
 #include "common/verbs/context.h"
-#include "initiator/post_probe.h"
 #include "initiator/refusal.h"
 #include "initiator/remote_read.h"
 #include "initiator/whole_map.h"

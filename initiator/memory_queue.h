@@ -9,6 +9,7 @@
 #include "initiator/chunk_map.h"
 #include "initiator/command_channel.h"
 #include "initiator/connected_queue.h"
+#include "initiator/post_probe.h"
 #include "initiator/queue_connection.h"
 #include "initiator/request_list.h"
 #include "initiator/work_slots.h"
@@ -75,7 +76,7 @@ class MemoryQueue final : public ConnectedQueue {
   /// Work requests that are posted in one go.
   struct Batch {
     SendBatch sends;
-    std::chrono::steady_clock::time_point time = std::chrono::steady_clock::now();
+    PostTime time;
     unsigned acknowledges = 0;  ///< writes whose last WRITE is in it, where READs acknowledge
   };
 

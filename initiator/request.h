@@ -33,6 +33,10 @@ struct Request {
 
   int error = 0;  ///< how it ended: 0, or an errno value (EIO, ENOSPC, EOPNOTSUPP, EROFS)
 
+  /// Whether posted_at is wanted: to look at the clock may take longer than all else (in a
+  /// user-mode kernel it is a system call).
+  bool is_timed = false;
+
   /// For the queue that works on it, from submit() to poll().
   struct Progress {
     std::uint64_t posted = 0;       ///< bytes posted to the device; a flush: its number
@@ -40,7 +44,8 @@ struct Request {
     std::uint32_t refusals = 0;     ///< times that a device would not do it; see refusal.h
     Request* next = nullptr;
 
-    /// When it was first posted on the connection that it is on; the epoch: not yet.
+    /// When it was first posted on the connection that it is on, if it is timed; the epoch: not
+    /// yet.
     std::chrono::steady_clock::time_point posted_at{};
 
     /// For posting all of it, for the first time or anew.
