@@ -6,6 +6,7 @@ find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(prometheus-cpp REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 
 pkg_check_modules(ibverbs REQUIRED IMPORTED_TARGET libibverbs)
@@ -13,6 +14,7 @@ pkg_check_modules(rdmacm REQUIRED IMPORTED_TARGET librdmacm)
 pkg_check_modules(uring REQUIRED IMPORTED_TARGET liburing)
 pkg_check_modules(numa REQUIRED IMPORTED_TARGET numa)
 pkg_check_modules(systemd REQUIRED IMPORTED_TARGET libsystemd)
+pkg_check_modules(tomlplusplus REQUIRED IMPORTED_TARGET tomlplusplus)
 pkg_check_modules(fuse3 REQUIRED IMPORTED_TARGET fuse3)
 
 # Header-only; Debian ships no CMake or pkg-config file for it.
