@@ -6,6 +6,18 @@
 #include "target/settlement.h"
 
 namespace rdmablk::target {
+namespace {
+
+void count_attachments(std::span<const SessionStatus> sessions, ExportStatus& status) {
+  for (const SessionStatus& session : sessions) {
+    for (const AttachmentStatus& attachment : session.attachments) {
+      if (attachment.export_name != status.spec.name) continue;
+      ++(attachment.access == protocol::Access::read_write ? status.writers : status.readers);
+    }
+  }
+}
+
+}  // namespace
 
 Exports::Exports(const Options& options, InheritedMemory inherited,
                  std::span<ibv_context* const> devices, const ServiceManager& service_manager)
@@ -65,6 +77,23 @@ void Exports::count(Counts& counts) const {
     counts.footprint += one->footprint();
     if (one->lease() != nullptr && one->lease()->is_held()) ++counts.leases;
   }
+}
+
+std::vector<ExportStatus> Exports::status(std::span<const SessionStatus> sessions) const {
+  std::vector<ExportStatus> all;
+  for (const auto& one : exports_) {
+    ExportStatus status;
+    status.spec = one->spec();
+    status.origin = status.spec.origin;
+    status.size = status.spec.size;
+    status.uuid = one->identity().uuid();
+    status.generation = one->identity().generation();
+    if (one->lease() != nullptr) status.lease = one->lease()->number();
+    status.registered_bytes = one->footprint().bytes;
+    count_attachments(sessions, status);
+    all.push_back(std::move(status));
+  }
+  return all;
 }
 
 }  // namespace rdmablk::target

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "target/administration.h"
 #include "target/client_budgets.h"
 #include "target/counts.h"
 #include "target/export.h"
@@ -68,6 +69,10 @@ class Exports {
 
   /// Adds what they have.
   void count(Counts& counts) const;
+
+  /// What an administrator sees of them.
+  /// @param sessions tell who has them attached.
+  std::vector<ExportStatus> status(std::span<const SessionStatus> sessions) const;
 
  private:
   SlotBudget slot_budget_;

@@ -125,14 +125,14 @@ void Server::wait_for_signal() {
           "signal {}: still writing exports back to their files, without which data is lost",
           signal);
     }
-    if (signal == SIGHUP) return reload();
+    if (signal == SIGHUP) return reload([](const std::optional<std::string>& /*failure*/) {});
     spdlog::info("signal {}: shutting down", signal);
     // The second one does not wait.
     stopping_ ? io_.stop() : shut_down();
   });
 }
 
-void Server::reload() {
+void Server::reload_keys() {
   if (!key_ring_.reload()) return;
   key_ring_.check_rules(exports_.all());
   sessions_->expel_without_key(*key_ring_.keys());
@@ -142,11 +142,11 @@ void Server::wait_for_count_signal() {
   count_signal_->async_wait([this](const asio::error_code& error, int /*signal*/) {
     if (error) return;
     wait_for_count_signal();
-    spdlog::info("{}", count().text());
+    spdlog::info("{}", counts().text());
   });
 }
 
-Counts Server::count() const {
+Counts Server::counts() const {
   Counts counts;
   counts.draining = drain_.size();
   counts.footprint = drain_.footprint();
@@ -154,6 +154,36 @@ Counts Server::count() const {
   sessions_->count(counts);
   exports_.count(counts);
   return counts;
+}
+
+std::vector<ExportStatus> Server::exports() const {
+  return exports_.status(sessions());
+}
+
+std::vector<SessionStatus> Server::sessions() const {
+  return sessions_->status();
+}
+
+void Server::add_export(const ExportSpec& /*spec*/, ExportOrigin /*origin*/, Done done) {
+  done("exports cannot be added yet");
+}
+
+void Server::remove_export(const std::string& /*name*/, const RemoveOptions& /*options*/,
+                           Done done) {
+  done("exports cannot be removed yet");
+}
+
+void Server::resize_export(const std::string& /*name*/, std::uint64_t /*size*/, Done done) {
+  done("exports cannot be resized yet");
+}
+
+bool Server::evict(std::uint32_t session, const std::string& reason) {
+  return sessions_->evict(session, reason);
+}
+
+void Server::reload(Done done) {
+  reload_keys();
+  done(std::nullopt);
 }
 
 void Server::shut_down() {

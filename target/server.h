@@ -13,6 +13,7 @@
 #include "common/log_limiter.h"
 #include "common/protocol/private_data.h"
 #include "common/socket_address.h"
+#include "target/administration.h"
 #include "target/client_budgets.h"
 #include "target/client_log.h"
 #include "target/counters.h"
@@ -39,7 +40,7 @@ struct ServerEnd {
 
 /// The whole target: exports on devices, a listener, and the sessions that come. Used by one
 /// thread.
-class Server final : private cm::RequestHandler, private SuccessionHandler {
+class Server final : public Administration, private cm::RequestHandler, private SuccessionHandler {
  public:
   /// Makes and registers the exports.
   /// @param manager, service_manager outlive the server. @param inherited memory of exports that
@@ -57,6 +58,15 @@ class Server final : private cm::RequestHandler, private SuccessionHandler {
   /// @return what to do next, once this is destroyed.
   ServerEnd run(const std::function<void()>& on_serving);
 
+  std::vector<ExportStatus> exports() const override;
+  std::vector<SessionStatus> sessions() const override;
+  Counts counts() const override;
+  void add_export(const ExportSpec& spec, ExportOrigin origin, Done done) override;
+  void remove_export(const std::string& name, const RemoveOptions& options, Done done) override;
+  void resize_export(const std::string& name, std::uint64_t size, Done done) override;
+  bool evict(std::uint32_t session, const std::string& reason) override;
+  void reload(Done done) override;
+
  private:
   void on_request(std::unique_ptr<cm::Connection> connection,
                   std::span<const std::byte> private_data) override;
@@ -70,9 +80,8 @@ class Server final : private cm::RequestHandler, private SuccessionHandler {
   void announce() const;
   void wait_for_signal();
   void wait_for_count_signal();
-  Counts count() const;
   void shut_down();
-  void reload();
+  void reload_keys();
   void drain_queues();
   void settle_exports();
 
