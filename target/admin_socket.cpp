@@ -60,7 +60,8 @@ void AdminSocket::welcome(AdminConnection::Socket socket) {
     return;
   }
   const std::uint64_t number = ++last_number_;
-  auto connection = std::make_unique<AdminConnection>(std::move(socket), number, limits_, *this);
+  AdminConnection::Handler& handler = *this;
+  auto connection = std::make_unique<AdminConnection>(std::move(socket), number, limits_, handler);
   connections_.emplace(number, std::move(connection)).first->second->start();
 }
 
