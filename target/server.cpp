@@ -40,6 +40,8 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
     : manager_(manager),
       service_manager_(service_manager),
       limits_(options.limits),
+      admin_options_(options.admin),
+      predecessor_(options.predecessor),
       key_ring_(options.key_file),
       addresses_(resolve_all(options.listen)),
       client_queues_(options.limits.client_queues),
@@ -68,6 +70,7 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   count_signal_.emplace(io_, SIGUSR1);
   wait_for_count_signal();
   listeners_ = listen_on(manager_, addresses_, *this);
+  admin_.emplace(io_, *this, nullptr, facts(), admin_options_, predecessor_);
   exports_.begin();  // nobody is served before this: connections wait
   SuccessionHandler& succession = *this;
   succession_.emplace(io_, succession);
@@ -113,6 +116,14 @@ void Server::drain_queues() {
     spdlog::warn("still waiting for the files of {} I/O queues", drain_.size());
     report += kDrainReport;
   }
+}
+
+TargetFacts Server::facts() const {
+  TargetFacts facts;
+  for (const auto& listener : listeners_) facts.listening.push_back(listener->address().text());
+  for (const auto& device : exports_.devices()) facts.devices.push_back(device->name());
+  facts.asks_clients = key_ring_.keys() != nullptr;
+  return facts;
 }
 
 void Server::announce() const {
@@ -207,6 +218,7 @@ void Server::shut_down() {
   stopping_ = true;
   changes_.stop();
   service_manager_.tell_stopping();
+  if (admin_) admin_->close();
   listeners_.clear();
   sessions_->say_goodbye([this] { io_.stop(); });
   goodbye_.expires_after(limits_.goodbye);

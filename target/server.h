@@ -13,6 +13,7 @@
 #include "common/log_limiter.h"
 #include "common/protocol/private_data.h"
 #include "common/socket_address.h"
+#include "target/admin_desk.h"
 #include "target/administration.h"
 #include "target/client_budgets.h"
 #include "target/client_log.h"
@@ -81,6 +82,7 @@ class Server final : public Administration, private cm::RequestHandler, private 
   std::optional<protocol::QueueRefusal> open_session(std::unique_ptr<cm::Connection>& connection);
   void refuse(cm::Connection* connection, const protocol::QueueRefusal& refusal);
   void announce() const;
+  TargetFacts facts() const;
   void wait_for_signal();
   void wait_for_count_signal();
   void shut_down();
@@ -91,6 +93,8 @@ class Server final : public Administration, private cm::RequestHandler, private 
   cm::ConnectionManager& manager_;
   const ServiceManager& service_manager_;
   Limits limits_;
+  AdminOptions admin_options_;
+  std::optional<pid_t> predecessor_;  ///< whose place is taken
   KeyRing key_ring_;
   ClientLog client_log_;
   LogLimiter strangers_;
@@ -111,6 +115,7 @@ class Server final : public Administration, private cm::RequestHandler, private 
   asio::steady_timer goodbye_{io_};
   std::optional<SuccessionListener> succession_;
   std::optional<Successor> successor_;
+  std::optional<AdminDesk> admin_;  ///< as long as it serves
   Listeners listeners_;
   std::optional<Sessions> sessions_;  ///< as soon as there is an environment for them
 };
