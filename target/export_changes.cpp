@@ -148,11 +148,7 @@ void ExportChanges::end_addition(std::optional<std::string> failure) {
   if (failure && addition.is_numbered) {
     exports_.io_threads().give_back(addition.order.file_number);
   }
-  if (failure) {
-    spdlog::warn("export '{}' was not added: {}", name, *failure);
-  } else {
-    spdlog::info("export '{}': added", name);
-  }
+  if (!failure) spdlog::info("export '{}': added", name);  // else whoever asked is told
   if (!additions_.empty()) begin_addition();
   addition.done(std::move(failure));
 }
@@ -251,11 +247,7 @@ void ExportChanges::destroy(Removals::iterator removal) {
 
 void ExportChanges::end_removal(Removals::iterator removal, std::optional<std::string> failure) {
   const Done done = std::move(removal->done);
-  if (failure) {
-    spdlog::error("{}", *failure);
-  } else {
-    spdlog::info("export '{}': removed", removal->name);
-  }
+  if (!failure) spdlog::info("export '{}': removed", removal->name);
   removals_.erase(removal);
   done(std::move(failure));
 }

@@ -10,10 +10,24 @@
 
 namespace rdmablk::target {
 
+namespace {
+
+void log_failure(const std::string& line) {
+  spdlog::warn("reload: {}", line);
+}
+
+}  // namespace
+
 struct Reload::Run {
   ReloadPlan plan;
   std::size_t left = 0;  ///< changes under way
   std::vector<std::string> failures;
+
+  void note(std::optional<std::string> failure) {
+    if (!failure) return;
+    log_failure(*failure);
+    failures.push_back(std::move(*failure));
+  }
 };
 
 Reload::Reload(Options started, Load load, Exports& exports, Administration& administration,
@@ -49,7 +63,7 @@ void Reload::begin() {
   } catch (const std::exception& error) {
     run->failures.push_back(fmt::format("{}; the exports stay as they are", error.what()));
   }
-  for (const std::string& line : run->failures) spdlog::warn("reload: {}", line);
+  for (const std::string& line : run->failures) log_failure(line);
   change_at_once(run->plan);
   remove(run);
 }
@@ -68,7 +82,7 @@ void Reload::change_at_once(const ReloadPlan& plan) {
 void Reload::remove(const std::shared_ptr<Run>& run) {
   run->left = run->plan.remove.size() + 1;
   const auto removed = [this, run](std::optional<std::string> failure) {
-    if (failure) run->failures.push_back(std::move(*failure));
+    run->note(std::move(failure));
     if (--run->left == 0) add(run);
   };
   for (const auto& [name, discard] : run->plan.remove) {
@@ -80,7 +94,7 @@ void Reload::remove(const std::shared_ptr<Run>& run) {
 void Reload::add(const std::shared_ptr<Run>& run) {
   run->left = run->plan.add.size() + run->plan.resize.size() + 1;
   const auto changed = [this, run](std::optional<std::string> failure) {
-    if (failure) run->failures.push_back(std::move(*failure));
+    run->note(std::move(failure));
     if (--run->left == 0) end(*run);
   };
   for (const ExportSpec& spec : run->plan.add) {
