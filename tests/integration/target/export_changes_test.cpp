@@ -157,7 +157,7 @@ TEST_F(ExportChangesTest, AFailureLeavesNothing) {
   ASSERT_EQ(add("file=file:" + directory_.path("file.img") + ",size=1M"), kDone);
   const auto before = counts();
   EXPECT_THAT(add("disk=memory:1M"), Optional(HasSubstr("an export 'disk' already")));
-  EXPECT_THAT(add("new=memory:1000T"), Optional(HasSubstr("more than the")));
+  EXPECT_THAT(add("new=memory:200T"), Optional(HasSubstr("more than the")));
   EXPECT_THAT(add("new=file:" + directory_.path("none.img")), Optional(HasSubstr("no such file")));
   EXPECT_THAT(add("new=file:" + directory_.path("file.img")), Optional(HasSubstr("of one file")));
   EXPECT_THAT(add("new=memory:1M,save=" + directory_.path("none/x")),
