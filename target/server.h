@@ -18,8 +18,7 @@
 #include "target/counters.h"
 #include "target/counts.h"
 #include "target/device_selection.h"
-#include "target/export.h"
-#include "target/io_threads.h"
+#include "target/exports.h"
 #include "target/key_ring.h"
 #include "target/limits.h"
 #include "target/options.h"
@@ -27,9 +26,7 @@
 #include "target/service_manager.h"
 #include "target/session_environment.h"
 #include "target/sessions.h"
-#include "target/slot_budget.h"
 #include "target/succession_listener.h"
-#include "target/target_device.h"
 
 namespace rdmablk::target {
 
@@ -70,13 +67,11 @@ class Server final : private cm::RequestHandler, private SuccessionHandler {
                                                std::span<const std::byte> private_data);
   std::optional<protocol::QueueRefusal> open_session(std::unique_ptr<cm::Connection>& connection);
   void refuse(cm::Connection* connection, const protocol::QueueRefusal& refusal);
-  const TargetDevice* find_device(const cm::Connection& connection) const;
   void announce() const;
   void wait_for_signal();
   void wait_for_count_signal();
   Counts count() const;
   void shut_down();
-  void begin();
   void reload();
   void drain_queues();
   void settle_exports();
@@ -91,14 +86,9 @@ class Server final : private cm::RequestHandler, private SuccessionHandler {
   Counters counters_;
   asio::io_context io_{1};
   std::vector<SocketAddress> addresses_;
-  SlotBudget slot_budget_;
-  std::unique_ptr<StateDirectory> state_;
-  std::optional<ClientBudgets> client_budgets_;
   ClientBudgets client_queues_;
-  std::vector<std::unique_ptr<Export>> exports_;
-  std::vector<std::unique_ptr<TargetDevice>> devices_;
-  QueueDrain drain_;
-  std::optional<IoThreads> io_threads_;
+  Exports exports_;
+  QueueDrain drain_;  // its queues end before the exports; the threads that serve them, before it
   std::optional<SessionEnvironment> environment_;
   bool stopping_ = false;
   bool settling_ = false;
