@@ -19,6 +19,9 @@ class IoThreads {
   /// The thread for the next queue: they take turns.
   IoThread& next() noexcept;
 
+  /// Those that serve queues.
+  std::span<const std::unique_ptr<IoThread>> all() const noexcept { return threads_; }
+
   /// A thread for system calls that block; serves no queue.
   IoThread& blocking() noexcept { return *blocking_; }
 

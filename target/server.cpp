@@ -71,9 +71,16 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
     device_events.push_back(std::make_unique<DeviceEvents>(io_, device->context()));
   }
   announce();
+  status_.emplace(io_, service_manager_, [this] { return status_text(); });
+  sessions_->on_size([this] {
+    if (status_) status_->changed();
+  });
   service_manager_.tell_ready();
+  watchdog_.emplace(io_, service_manager_, [this] { return exports_.io_threads(); });
   on_serving();
   io_.run();
+  watchdog_.reset();  // what comes may take as long as files take
+  status_.reset();
   goodbye_.cancel();
   listeners_.clear();
   sessions_->clear();
@@ -116,6 +123,16 @@ void Server::announce() const {
   spdlog::info("listening on {} over {}", fmt::join(where, " and "), fmt::join(over, ", "));
 }
 
+std::string Server::status_text() const {
+  std::vector<std::string_view> names;
+  std::uint64_t bytes = 0;
+  for (const auto& exported : exports_.all()) {
+    names.emplace_back(exported->spec().name);
+    bytes += exported->spec().size;
+  }
+  return service_status_text(names, bytes, sessions_->size());
+}
+
 void Server::wait_for_signal() {
   signals_->async_wait([this](const asio::error_code& error, int signal) {
     if (error) return;
@@ -133,9 +150,12 @@ void Server::wait_for_signal() {
 }
 
 void Server::reload() {
-  if (!key_ring_.reload()) return;
-  key_ring_.check_rules(exports_.all());
-  sessions_->expel_without_key(*key_ring_.keys());
+  service_manager_.tell_reloading();
+  if (key_ring_.reload()) {
+    key_ring_.check_rules(exports_.all());
+    sessions_->expel_without_key(*key_ring_.keys());
+  }
+  service_manager_.tell_ready();
 }
 
 void Server::wait_for_count_signal() {

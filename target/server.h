@@ -24,9 +24,11 @@
 #include "target/options.h"
 #include "target/queue_drain.h"
 #include "target/service_manager.h"
+#include "target/service_status.h"
 #include "target/session_environment.h"
 #include "target/sessions.h"
 #include "target/succession_listener.h"
+#include "target/watchdog.h"
 
 namespace rdmablk::target {
 
@@ -75,6 +77,7 @@ class Server final : private cm::RequestHandler, private SuccessionHandler {
   void reload();
   void drain_queues();
   void settle_exports();
+  std::string status_text() const;
 
   cm::ConnectionManager& manager_;
   const ServiceManager& service_manager_;
@@ -97,6 +100,8 @@ class Server final : private cm::RequestHandler, private SuccessionHandler {
   asio::steady_timer goodbye_{io_};
   std::optional<SuccessionListener> succession_;
   std::optional<Successor> successor_;
+  std::optional<ServiceStatus> status_;
+  std::optional<Watchdog> watchdog_;
   Listeners listeners_;
   std::optional<Sessions> sessions_;  ///< as soon as there is an environment for them
 };
