@@ -1,0 +1,24 @@
+# Where things are installed, and into which package: each component is one (cmake/packages.cmake).
+
+include(GNUInstallDirs)
+
+# What systemd reads lies below lib of the prefix, whatever libraries do.
+set(RDMABLK_UNIT_DIRECTORY lib/systemd/system)
+set(RDMABLK_SYSUSERS_DIRECTORY lib/sysusers.d)
+# Configuration is not below the prefix, as the units and the manual name it.
+set(RDMABLK_CONFIGURATION_DIRECTORY /etc/rdmablk)
+
+# rdmablk_install_unit(TEMPLATE COMPONENT component): installs a unit, whose name is the template's without
+# `.in`. @BINDIR@ and @SBINDIR@ in it become the directories of the programs, which are known only now.
+function(rdmablk_install_unit template)
+  cmake_parse_arguments(PARSE_ARGV 1 unit "" "COMPONENT" "")
+  cmake_path(ABSOLUTE_PATH template)
+  cmake_path(GET template STEM LAST_ONLY name)
+  install(CODE "
+    set(BINDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+    set(SBINDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_SBINDIR}\")
+    configure_file(\"${template}\" \"${CMAKE_CURRENT_BINARY_DIR}/${name}\" @ONLY)"
+    COMPONENT ${unit_COMPONENT})
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name} DESTINATION ${RDMABLK_UNIT_DIRECTORY}
+    COMPONENT ${unit_COMPONENT})
+endfunction()
