@@ -1,5 +1,9 @@
 # Where things are installed, and into which package: each component is one (cmake/packages.cmake).
 
+# Debian's place for libraries whatever the prefix, as packages are made for another one than was configured.
+if(NOT CMAKE_INSTALL_LIBDIR AND EXISTS /etc/debian_version AND CMAKE_LIBRARY_ARCHITECTURE)
+  set(CMAKE_INSTALL_LIBDIR lib/${CMAKE_LIBRARY_ARCHITECTURE})
+endif()
 include(GNUInstallDirs)
 
 # What systemd reads lies below lib of the prefix, whatever libraries do.
