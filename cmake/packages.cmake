@@ -6,7 +6,9 @@ set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGE_NAME rdmablk)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-set(CPACK_PACKAGE_CONTACT "The rdmablk maintainers <rdmablk@localhost>")
+set(RDMABLK_PACKAGE_CONTACT "rdmablk maintainers <rdmablk@localhost>" CACHE STRING
+  "Name and address of whoever distributes the packages")
+set(CPACK_PACKAGE_CONTACT "${RDMABLK_PACKAGE_CONTACT}")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # A package may need the library of another one, which is not installed when they are made.
@@ -43,9 +45,10 @@ set(packaging ${PROJECT_SOURCE_DIR}/packaging)
 
 rdmablk_package(rdmablk-target
   SUMMARY "lend memory and files to other machines over RDMA: the daemon"
-  DESCRIPTION "The rdmablk target publishes memory, files and block devices of this machine as
-named images. Other machines read and write them by RDMA; for an image in memory
-the processor of this machine does nothing. It runs as a service of systemd."
+  DESCRIPTION "The rdmablk target publishes memory, files and block devices of this machine
+as named images. Other machines read and write them by RDMA; for an image in
+memory the processor of this machine does nothing. It runs as a service of
+systemd."
   DEPENDS "ibverbs-providers, systemd | systemd-standalone-sysusers"
   RECOMMENDS "rdma-core, rdmablk"
   CONTROL ${packaging}/rdmablk-target/postinst ${packaging}/rdmablk-target/prerm
@@ -53,23 +56,23 @@ the processor of this machine does nothing. It runs as a service of systemd."
 
 rdmablk_package(rdmablk
   SUMMARY "mount memory and files of other machines over RDMA"
-  DESCRIPTION "The images that an rdmablk target on another machine publishes are mounted here with
-FUSE, each as one file: for databases, virtual machines, or a file system on a
-loop device. The command rdmablk lists, measures and mounts them."
+  DESCRIPTION "The images that an rdmablk target on another machine publishes are mounted
+here with FUSE, each as one file: for databases, virtual machines, or a file
+system on a loop device. The command rdmablk lists, measures and mounts them."
   DEPENDS "ibverbs-providers, fuse3"
   RECOMMENDS "rdma-core")
 
 rdmablk_package(librdmablk1
   SUMMARY "use memory and files of other machines over RDMA: the library"
-  DESCRIPTION "A C library with which programs read and write the images of an rdmablk target
-themselves, without mounting them."
+  DESCRIPTION "A C library with which programs read and write the images of an rdmablk
+target themselves, without mounting them."
   SECTION libs
   DEPENDS "ibverbs-providers")
 
 rdmablk_package(librdmablk-dev
   SUMMARY "use memory and files of other machines over RDMA: for developers"
-  DESCRIPTION "The header and what the linker, pkg-config and CMake need to build programs that use
-librdmablk1."
+  DESCRIPTION "The header and what the linker, pkg-config and CMake need to build programs
+that use librdmablk1."
   SECTION libdevel
   DEPENDS "librdmablk1 (= ${PROJECT_VERSION})")
 

@@ -33,7 +33,7 @@ set_unit() {
 
 install_packages() {
   local package
-  for package in "${packages[@]}"; do
+  for package; do
     dpkg --force-unsafe-io --install "$RDMABLK_PACKAGES/${package}"_*.deb >"$scratch/dpkg.log" 2>&1 ||
       fail "dpkg --install: $(cat "$scratch/dpkg.log")"
   done
@@ -61,13 +61,14 @@ start_load() {
   await_rounds 1
 }
 
-# await_rounds COUNT: so many more; each was under way when the last thing happened, or came later.
+# await_rounds COUNT: so many more; the first may have begun before.
 await_rounds() {
   local wanted=$(($(<"$scratch/rounds") + $1))
-  wait_until "round $wanted of the load" has_rounds_or_ended "$wanted"
-  is_running "$load_pid" || fail "the load failed"
+  until (($(<"$scratch/rounds") >= wanted)); do
+    is_running "$load_pid" || fail "the load failed"
+    sleep 0.05
+  done
 }
-has_rounds_or_ended() { (($(<"$scratch/rounds") >= $1)) || ! is_running "$load_pid"; }
 
 end_load() {
   touch "$scratch/enough"
@@ -89,20 +90,30 @@ under_load() {
   echo "$what: kept"
 }
 
+# new_files: those of the packages that are not there.
+new_files() {
+  local package file
+  for package in "${packages[@]}"; do
+    dpkg-deb --fsys-tarfile "$RDMABLK_PACKAGES/${package}"_*.deb | tar --list | sed 's/^\.//'
+  done | while read -r file; do
+    [[ -e $file ]] || echo "$file"
+  done
+}
+
 # Installing.
-install_packages
+new_files >"$scratch/files"
+install_packages "${packages[@]}"
 expect_equal "who may read the configuration" "640 root:rdmablk" "$(stat --format '%a %U:%G' /etc/rdmablk/target.toml)"
 expect_equal "who may write drop-ins" "750 rdmablk:rdmablk" "$(stat --format '%a %U:%G' /etc/rdmablk/target.d)"
 getent group rdmablk-admin >/dev/null || fail "there is no group rdmablk-admin"
 expect_equal "a new service" "inactive" "$(systemctl is-active "$unit" || true)"
 expect_equal "systemd-analyze verify" "" "$(systemd-analyze verify "$unit" 2>&1)"
 systemd-analyze security --offline=yes --threshold=25 "$unit" >"$scratch/security" || fail "$(tail -n 1 "$scratch/security")"
-sort --unique <(dpkg --listfiles "${packages[@]}") >"$scratch/files"
 
 # Starting.
-truncate --size=1M "$scratch/owned.img"
 set_unit exports 'ExecStart=' \
   "ExecStart=/usr/sbin/rdmablk-target --insecure --listen $RDMABLK_TEST_ADDRESS --export disk=memory:64M --export other=memory:1M"
+set_unit watchdog WatchdogSec=3 TimeoutAbortSec=1 RestartSec=100ms # so that the test need not wait for long
 now_or_journal systemctl enable --quiet --now "$unit"
 expect_equal "who runs it" rdmablk "$(stat --format %U "/proc/$(show MainPID)")"
 expect_match "systemctl status" "2 exports \(disk, other\), 65 MiB; 0 sessions" "$(systemctl status --no-pager "$unit")"
@@ -122,15 +133,14 @@ restart_service() {
 }
 under_load "a restart" restart_service
 under_load "a reload" systemctl reload "$unit"
-under_load "an upgrade" install_packages
+under_load "an upgrade" install_packages rdmablk-target
 
 freeze_service() {
-  kill -STOP "$(show MainPID)"
-  wait_until "the watchdog restarts the target" has_restarted
+  local pid
+  pid=$(show MainPID)
+  kill -STOP "$pid"
+  until [[ $(show MainPID) != @("$pid"|0) && $(show ActiveState) == active ]]; do sleep 0.1; done
 }
-has_restarted() { (($(show NRestarts) >= 1)) && [[ $(show ActiveState) == active ]]; }
-set_unit watchdog WatchdogSec=1 TimeoutAbortSec=1 RestartSec=100ms
-under_load "a shorter watchdog" restart_service
 under_load "a target that is stopped" freeze_service
 journalctl --unit "$unit" --output cat | grep --quiet "Watchdog timeout" || fail "it was not the watchdog"
 end_load
@@ -147,13 +157,14 @@ expect_equal "RDMA resources" "" "$(for kind in cm_id mr pd cq qp; do rdma resou
 
 # Removing.
 [[ -d /var/lib/rdmablk ]] || fail "there is no state directory"
+touch /etc/rdmablk/target.d/50-run-time.toml /var/lib/rdmablk/0123.json "$scratch/owned.img"
 dpkg --remove "${packages[@]}" >"$scratch/dpkg.log" 2>&1 || fail "dpkg --remove: $(cat "$scratch/dpkg.log")"
 [[ -f /etc/rdmablk/target.toml && ! -e /usr/sbin/rdmablk-target ]] || fail "a removal keeps the configuration, and nothing else"
-touch /etc/rdmablk/target.d/50-run-time.toml /var/lib/rdmablk/0123.json
 dpkg --purge "${packages[@]}" >"$scratch/dpkg.log" 2>&1 || fail "dpkg --purge: $(cat "$scratch/dpkg.log")"
 while read -r file; do
-  [[ ! -e $file ]] || dpkg --search "$file" >/dev/null 2>&1 || fail "$file is left"
+  [[ ! -e $file ]] || fail "$file is left"
 done <"$scratch/files"
 [[ ! -e /var/lib/rdmablk && ! -e /etc/rdmablk ]] || fail "state or configuration is left"
 expect_equal "links to the unit" "" "$(find /etc/systemd -name "$unit")"
-expect_equal "warnings of dpkg" "" "$(grep --ignore-case --extended-regexp 'warning|error' "$scratch/dpkg.log" || true)"
+# A package without configuration was gone with its removal.
+expect_equal "warnings of dpkg" "" "$(grep --extended-regexp 'warning|error' "$scratch/dpkg.log" | grep --invert-match "isn't installed" || true)"

@@ -170,7 +170,7 @@ TEST(ServiceStatus, IsALineForPeople) {
   EXPECT_EQ(service_status_text({}, 0, 0), "0 exports; 0 sessions");
   EXPECT_EQ(service_status_text(Names{"disk"}, 64 << 20, 1), "1 export (disk), 64 MiB; 1 session");
   EXPECT_EQ(service_status_text(Names{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}, 512, 2),
-            "10 exports (a, b, c, d, e, f, g, h and 2 more), 512 B; 2 sessions");
+            "10 exports (a, b, c, d, e, f, g, h and 2 more), 512 bytes; 2 sessions");
 }
 
 TEST(ServiceManager, SaysWhenItReloads) {
