@@ -60,7 +60,8 @@ rdmablk_package(rdmablk
 here with FUSE, each as one file: for databases, virtual machines, or a file
 system on a loop device. The command rdmablk lists, measures and mounts them."
   DEPENDS "ibverbs-providers, fuse3"
-  RECOMMENDS "rdma-core")
+  RECOMMENDS "rdma-core"
+  CONTROL ${packaging}/rdmablk/postinst ${packaging}/rdmablk/postrm)
 
 rdmablk_package(librdmablk1
   SUMMARY "use memory and files of other machines over RDMA: the library"

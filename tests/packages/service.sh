@@ -15,7 +15,7 @@ start
 
 readonly unit=rdmablk-target.service drop_ins=/etc/systemd/system/rdmablk-target.service.d
 readonly packages=(rdmablk-target rdmablk)
-image=$scratch/image
+mount_point=$scratch/mount image=$scratch/mount/disk
 
 show() { systemctl show --value --property "$1" "$unit"; }
 
@@ -90,6 +90,22 @@ under_load() {
   echo "$what: kept"
 }
 
+# From /etc/fstab, as soon as the package has a mount helper.
+mount_unit=$(systemd-escape --path --suffix mount "$mount_point")
+mount_disk() {
+  if [[ ! -e /sbin/mount.rdmablk ]]; then
+    rdmablk mount "rdmablk://$RDMABLK_TEST_ADDRESS/disk" "$mount_point" --quiet
+    return
+  fi
+  echo "rdmablk://$RDMABLK_TEST_ADDRESS/disk $mount_point rdmablk _netdev,nofail 0 0" >>/etc/fstab
+  systemctl daemon-reload
+  systemctl start "$mount_unit" || fail "$(systemctl status --no-pager "$mount_unit" 2>&1)"
+}
+
+unmount_disk() {
+  if [[ -e /sbin/mount.rdmablk ]]; then systemctl stop "$mount_unit"; else rdmablk unmount "$mount_point"; fi
+}
+
 # new_files: those of the packages that are not there.
 new_files() {
   local package file
@@ -119,8 +135,9 @@ expect_equal "who runs it" rdmablk "$(stat --format %U "/proc/$(show MainPID)")"
 expect_match "systemctl status" "2 exports \(disk, other\), 65 MiB; 0 sessions" "$(systemctl status --no-pager "$unit")"
 
 # Mounting, and a load.
-touch "$image"
-rdmablk mount "rdmablk://$RDMABLK_TEST_ADDRESS/disk" "$image" --quiet
+mkdir "$mount_point"
+mount_disk
+[[ -f $image ]] || fail "nothing is mounted"
 wait_until "the status line tells of the session" status_is "2 exports (disk, other), 65 MiB; 1 session"
 start_load
 
@@ -146,11 +163,11 @@ journalctl --unit "$unit" --output cat | grep --quiet "Watchdog timeout" || fail
 end_load
 
 # Stopping.
-pid=$(daemon_of "$image")
-rdmablk unmount "$image"
+pid=$(daemon_of "$mount_point")
+unmount_disk
+wait_for_exit "$pid" 30 || fail "a mount's process is left"
 systemctl stop "$unit"
 expect_equal "the service at its end" "inactive success" "$(show ActiveState) $(show Result)"
-! is_running "$pid" || fail "a mount's process is left"
 expect_equal "processes" "" "$(pgrep --list-full rdmablk || true)"
 expect_equal "RDMA resources" "" "$(for kind in cm_id mr pd cq qp; do rdma resource show "$kind"; done | grep rdmablk || true)"
 [[ ! -e /run/rdmablk ]] || fail "/run/rdmablk is left"
