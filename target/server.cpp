@@ -36,15 +36,23 @@ std::vector<SocketAddress> resolve_all(const std::vector<HostPort>& listen) {
 }  // namespace
 
 Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_manager,
-               const Options& options, InheritedMemory inherited)
+               const Options& options, InheritedMemory inherited, Reload::Load load)
     : manager_(manager),
       service_manager_(service_manager),
       limits_(options.limits),
+      admin_options_(options.admin),
+      predecessor_(options.predecessor),
       key_ring_(options.key_file),
       addresses_(resolve_all(options.listen)),
       client_queues_(options.limits.client_queues),
-      exports_(options, std::move(inherited), select_devices(manager, addresses_, options.device),
-               service_manager) {
+      exports_(io_, options, std::move(inherited),
+               select_devices(manager, addresses_, options.device), service_manager),
+      changes_(io_, exports_,
+               [this](const Export& exported) { sessions_->end_export(exported.spec().name); }),
+      reload_(options, std::move(load), exports_, *this, [this](const Export& exported) {
+        sessions_->end_disallowed(exported.spec().name);
+        key_ring_.check_rules(exported.spec());
+      }) {
   key_ring_.check_rules(exports_.all());
   environment_.emplace(SessionEnvironment{
       io_, counters_, limits_, random_bytes<protocol::InstanceId>(), exports_.io_threads(), drain_,
@@ -62,6 +70,7 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   count_signal_.emplace(io_, SIGUSR1);
   wait_for_count_signal();
   listeners_ = listen_on(manager_, addresses_, *this);
+  admin_.emplace(io_, *this, nullptr, facts(), admin_options_, predecessor_);
   exports_.begin();  // nobody is served before this: connections wait
   SuccessionHandler& succession = *this;
   succession_.emplace(io_, succession);
@@ -76,7 +85,7 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
     if (status_) status_->changed();
   });
   service_manager_.tell_ready();
-  watchdog_.emplace(io_, service_manager_, [this] { return exports_.io_threads(); });
+  watchdog_.emplace(io_, service_manager_, [this] { return &exports_.io_threads(); });
   on_serving();
   io_.run();
   watchdog_.reset();  // what comes may take as long as files take
@@ -85,6 +94,7 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   listeners_.clear();
   sessions_->clear();
   drain_queues();
+  changes_.finish();
   if (!successor_) {
     settle_exports();
     return {};
@@ -115,6 +125,14 @@ void Server::drain_queues() {
   }
 }
 
+TargetFacts Server::facts() const {
+  TargetFacts facts;
+  for (const auto& listener : listeners_) facts.listening.push_back(listener->address().text());
+  for (const auto& device : exports_.devices()) facts.devices.push_back(device->name());
+  facts.asks_clients = key_ring_.keys() != nullptr;
+  return facts;
+}
+
 void Server::announce() const {
   std::vector<std::string> where;
   for (const auto& listener : listeners_) where.push_back(listener->address().text());
@@ -142,31 +160,28 @@ void Server::wait_for_signal() {
           "signal {}: still writing exports back to their files, without which data is lost",
           signal);
     }
-    if (signal == SIGHUP) return reload();
+    if (signal == SIGHUP) return reload([](const std::optional<std::string>& /*failure*/) {});
     spdlog::info("signal {}: shutting down", signal);
     // The second one does not wait.
     stopping_ ? io_.stop() : shut_down();
   });
 }
 
-void Server::reload() {
-  service_manager_.tell_reloading();
-  if (key_ring_.reload()) {
-    key_ring_.check_rules(exports_.all());
-    sessions_->expel_without_key(*key_ring_.keys());
-  }
-  service_manager_.tell_ready();
+void Server::reload_keys() {
+  if (!key_ring_.reload()) return;
+  key_ring_.check_rules(exports_.all());
+  sessions_->expel_without_key(*key_ring_.keys());
 }
 
 void Server::wait_for_count_signal() {
   count_signal_->async_wait([this](const asio::error_code& error, int /*signal*/) {
     if (error) return;
     wait_for_count_signal();
-    spdlog::info("{}", count().text());
+    spdlog::info("{}", counts().text());
   });
 }
 
-Counts Server::count() const {
+Counts Server::counts() const {
   Counts counts;
   counts.draining = drain_.size();
   counts.footprint = drain_.footprint();
@@ -176,9 +191,63 @@ Counts Server::count() const {
   return counts;
 }
 
+std::vector<ExportStatus> Server::exports() const {
+  auto all = exports_.status(sessions());
+  for (ExportStatus& status : all) {
+    status.is_leaving = changes_.is_leaving(*exports_.find(status.spec.name));
+  }
+  return all;
+}
+
+std::vector<SessionStatus> Server::sessions() const {
+  return sessions_->status();
+}
+
+void Server::add_export(const ExportSpec& spec, ExportOrigin origin, Done done) {
+  ExportSpec with_origin = spec;
+  with_origin.origin = origin;
+  changes_.add(with_origin, [this, name = spec.name, done = telling_status(std::move(done))](
+                                std::optional<std::string> failure) {
+    const Export* const added = failure ? nullptr : exports_.find(name);
+    if (added != nullptr) key_ring_.check_rules(added->spec());
+    done(std::move(failure));
+  });
+}
+
+void Server::remove_export(const std::string& name, const RemoveOptions& options, Done done) {
+  changes_.remove(name, options, telling_status(std::move(done)));
+}
+
+void Server::resize_export(const std::string& /*name*/, std::uint64_t /*size*/, Done done) {
+  done("exports cannot be resized yet");
+}
+
+bool Server::evict(std::uint32_t session, const std::string& reason) {
+  return sessions_->evict(session, reason);
+}
+
+void Server::reload(Done done) {
+  service_manager_.tell_reloading();
+  reload_keys();
+  reload_.run([this, done = std::move(done)](std::optional<std::string> failure) {
+    if (!stopping_) service_manager_.tell_ready();
+    done(std::move(failure));
+  });
+}
+
+/// @return what tells the service manager, too, of exports that have changed.
+Administration::Done Server::telling_status(Done done) {
+  return [this, done = std::move(done)](std::optional<std::string> failure) {
+    if (status_) status_->changed();
+    done(std::move(failure));
+  };
+}
+
 void Server::shut_down() {
   stopping_ = true;
+  changes_.stop();
   service_manager_.tell_stopping();
+  if (admin_) admin_->close();
   listeners_.clear();
   sessions_->say_goodbye([this] { io_.stop(); });
   goodbye_.expires_after(limits_.goodbye);
@@ -192,6 +261,8 @@ void Server::shut_down() {
 
 std::optional<std::string> Server::refuse_successor(const SuccessionRequest& request) {
   if (stopping_) return "the target is about to end";
+  if (!changes_.is_idle())
+    return "an export is being added or removed; try again when that is done";
   return reason_against(request, exports_.kept_records());
 }
 

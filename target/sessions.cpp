@@ -144,6 +144,14 @@ void Sessions::expel_without_key(const ClientKeys& keys) {
   }
 }
 
+void Sessions::end_export(const std::string& name) {
+  for (const auto& [id, session] : sessions_) session->end_export(name);
+}
+
+void Sessions::end_disallowed(const std::string& name) {
+  for (const auto& [id, session] : sessions_) session->end_disallowed(name);
+}
+
 void Sessions::say_goodbye(std::function<void()> all_gone) {
   if (sessions_.empty()) return all_gone();
   all_gone_ = std::move(all_gone);
@@ -164,6 +172,21 @@ void Sessions::clear() noexcept {
 void Sessions::count(Counts& counts) const {
   counts.sessions = sessions_.size();
   for (const auto& [id, session] : sessions_) session->count(counts);
+}
+
+std::vector<SessionStatus> Sessions::status() const {
+  std::vector<SessionStatus> all;
+  for (const auto& [id, session] : sessions_) {
+    if (session->is_greeted() && !session->is_over()) all.push_back(session->status());
+  }
+  return all;
+}
+
+bool Sessions::evict(std::uint32_t id, const std::string& reason) {
+  Session* const session = find(id);
+  if (session == nullptr || !session->is_greeted() || session->is_over()) return false;
+  session->expel(Status::limit, reason);
+  return true;
 }
 
 }  // namespace rdmablk::target
