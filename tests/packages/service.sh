@@ -90,6 +90,29 @@ under_load() {
   echo "$what: kept"
 }
 
+# The exports disk and other: in the configuration, as soon as the target reads one.
+configure() {
+  if ! has_configuration; then
+    set_unit exports 'ExecStart=' \
+      "ExecStart=/usr/sbin/rdmablk-target --insecure --listen $RDMABLK_TEST_ADDRESS --export disk=memory:64M --export other=memory:1M"
+    return
+  fi
+  printf '%s\n' 'insecure = true' "listen = \"$RDMABLK_TEST_ADDRESS\"" 'admin_group = "rdmablk-admin"' \
+    '[export.disk]' 'type = "memory"' 'size = "64M"' '[export.other]' 'type = "memory"' 'size = "1M"' \
+    >/etc/rdmablk/target.toml
+}
+has_configuration() { [[ $(/usr/sbin/rdmablk-target --help) == *--config* ]]; }
+
+reload_service() {
+  if has_configuration; then
+    printf '%s\n' '[export.late]' 'type = "memory"' 'size = "1M"' >/etc/rdmablk/target.d/late.toml
+    chown rdmablk: /etc/rdmablk/target.d/late.toml
+  fi
+  systemctl reload "$unit"
+  ! has_configuration || wait_until "the status line tells of the new export" \
+    status_is "3 exports (disk, late, other), 66 MiB; 1 session"
+}
+
 # From /etc/fstab, as soon as the package has a mount helper.
 mount_unit=$(systemd-escape --path --suffix mount "$mount_point")
 mount_disk() {
@@ -127,8 +150,7 @@ expect_equal "systemd-analyze verify" "" "$(systemd-analyze verify "$unit" 2>&1)
 systemd-analyze security --offline=yes --threshold=25 "$unit" >"$scratch/security" || fail "$(tail -n 1 "$scratch/security")"
 
 # Starting.
-set_unit exports 'ExecStart=' \
-  "ExecStart=/usr/sbin/rdmablk-target --insecure --listen $RDMABLK_TEST_ADDRESS --export disk=memory:64M --export other=memory:1M"
+configure
 set_unit watchdog WatchdogSec=3 TimeoutAbortSec=1 RestartSec=100ms # so that the test need not wait for long
 now_or_journal systemctl enable --quiet --now "$unit"
 expect_equal "who runs it" rdmablk "$(stat --format %U "/proc/$(show MainPID)")"
@@ -149,7 +171,7 @@ restart_service() {
   [[ $(show MainPID) != "$pid" ]] || fail "the restart left the process as it was"
 }
 under_load "a restart" restart_service
-under_load "a reload" systemctl reload "$unit"
+under_load "a reload" reload_service
 under_load "an upgrade" install_packages rdmablk-target
 
 freeze_service() {
