@@ -11,6 +11,8 @@
 #include <string>
 
 #include "common/mount_control.h"
+#include "common/mount_image.h"
+#include "fuse/mount_image.h"
 #include "fuse/operations.h"
 
 namespace rdmablk::fuse {
@@ -121,11 +123,15 @@ void set_times(fuse_req_t request, ImageSource& source, const void* input, std::
 void control(fuse_req_t request, fuse_ino_t /*ino*/, unsigned command, void* /*argument*/,
              fuse_file_info* /*file*/, unsigned /*flags*/, const void* input,
              std::size_t input_size, std::size_t output_size) {
-  ImageSource& source = *static_cast<const FileSystem*>(fuse_req_userdata(request))->source;
-  if (command != mount_control::kGetStatus && command != mount_control::kSetTimes) {
+  const FileSystem& file_system = *static_cast<const FileSystem*>(fuse_req_userdata(request));
+  ImageSource& source = *file_system.source;
+  if (command != mount_control::kGetStatus && command != mount_control::kSetTimes &&
+      command != mount_image::kGetImage) {
     fuse_reply_err(request, ENOTTY);
   } else if (!is_permitted(request)) {
     fuse_reply_err(request, EPERM);
+  } else if (command == mount_image::kGetImage) {
+    tell_image(request, file_system, output_size);
   } else if (command == mount_control::kGetStatus) {
     tell_status(request, source, output_size);
   } else {
