@@ -12,6 +12,8 @@
 #include "initiator/cli/info_command.h"
 #include "initiator/cli/keygen_command.h"
 #include "initiator/cli/list_command.h"
+#include "initiator/cli/mapping/map_command.h"
+#include "initiator/cli/mapping/unmap_command.h"
 #include "initiator/cli/mount_command.h"
 #include "initiator/cli/timeouts_command.h"
 #include "initiator/cli/unmount_command.h"
@@ -65,11 +67,16 @@ CommandLine::CommandLine()
   program.require_subcommand(1);
   program.option_defaults()->take_last();
   program.footer(kFooter);
-  commands_ = {
-      std::make_unique<DevicesCommand>(program),  std::make_unique<ListCommand>(program),
-      std::make_unique<InfoCommand>(program),     std::make_unique<BenchCommand>(program),
-      std::make_unique<MountCommand>(program),    std::make_unique<UnmountCommand>(program),
-      std::make_unique<TimeoutsCommand>(program), std::make_unique<KeygenCommand>(program)};
+  commands_ = {std::make_unique<DevicesCommand>(program),
+               std::make_unique<ListCommand>(program),
+               std::make_unique<InfoCommand>(program),
+               std::make_unique<BenchCommand>(program),
+               std::make_unique<MountCommand>(program),
+               std::make_unique<UnmountCommand>(program),
+               std::make_unique<TimeoutsCommand>(program),
+               std::make_unique<KeygenCommand>(program),
+               std::make_unique<mapping::MapCommand>(program),
+               std::make_unique<mapping::UnmapCommand>(program)};
   refuse_empty_values(program);
 }
 
