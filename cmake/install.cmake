@@ -26,3 +26,12 @@ function(rdmablk_install_unit template)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name} DESTINATION ${RDMABLK_UNIT_DIRECTORY}
     COMPONENT ${unit_COMPONENT})
 endfunction()
+
+# rdmablk_install_link(NAME TARGET DESTINATION directory COMPONENT component): installs a link of that name, which
+# leads to TARGET from there.
+function(rdmablk_install_link name target)
+  cmake_parse_arguments(PARSE_ARGV 2 link "" "DESTINATION;COMPONENT" "")
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/links)
+  file(CREATE_LINK ${target} ${PROJECT_BINARY_DIR}/links/${name} SYMBOLIC)
+  install(FILES ${PROJECT_BINARY_DIR}/links/${name} DESTINATION ${link_DESTINATION} COMPONENT ${link_COMPONENT})
+endfunction()
