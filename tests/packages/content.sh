@@ -54,7 +54,7 @@ grep --quiet "^ExecStart=/usr/sbin/rdmablk-target " "$scratch/root/usr/lib/syste
   fail "the unit starts another program"
 
 if type -P lintian >/dev/null; then
-  lintian --allow-root --fail-on error,warning --tag-display-limit 0 --suppress-tags no-manual-page \
+  lintian --allow-root --fail-on error,warning --tag-display-limit 0 \
     "$(package rdmablk-target)" "$(package rdmablk)" >&2 || fail "lintian found something"
 fi
 echo passed
