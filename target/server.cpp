@@ -36,7 +36,7 @@ std::vector<SocketAddress> resolve_all(const std::vector<HostPort>& listen) {
 }  // namespace
 
 Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_manager,
-               const Options& options, InheritedMemory inherited)
+               const Options& options, InheritedMemory inherited, Reload::Load load)
     : manager_(manager),
       service_manager_(service_manager),
       limits_(options.limits),
@@ -45,8 +45,14 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
       key_ring_(options.key_file),
       addresses_(resolve_all(options.listen)),
       client_queues_(options.limits.client_queues),
-      exports_(options, std::move(inherited), select_devices(manager, addresses_, options.device),
-               service_manager) {
+      exports_(io_, options, std::move(inherited),
+               select_devices(manager, addresses_, options.device), service_manager),
+      changes_(io_, exports_,
+               [this](const Export& exported) { sessions_->end_export(exported.spec().name); }),
+      reload_(options, std::move(load), exports_, *this, [this](const Export& exported) {
+        sessions_->end_disallowed(exported.spec().name);
+        key_ring_.check_rules(exported.spec());
+      }) {
   key_ring_.check_rules(exports_.all());
   environment_.emplace(SessionEnvironment{
       io_, counters_, limits_, random_bytes<protocol::InstanceId>(), exports_.io_threads(), drain_,
@@ -81,6 +87,7 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   listeners_.clear();
   sessions_->clear();
   drain_queues();
+  changes_.finish();
   if (!successor_) {
     settle_exports();
     return {};
@@ -168,20 +175,30 @@ Counts Server::counts() const {
 }
 
 std::vector<ExportStatus> Server::exports() const {
-  return exports_.status(sessions());
+  auto all = exports_.status(sessions());
+  for (ExportStatus& status : all) {
+    status.is_leaving = changes_.is_leaving(*exports_.find(status.spec.name));
+  }
+  return all;
 }
 
 std::vector<SessionStatus> Server::sessions() const {
   return sessions_->status();
 }
 
-void Server::add_export(const ExportSpec& /*spec*/, ExportOrigin /*origin*/, Done done) {
-  done("exports cannot be added yet");
+void Server::add_export(const ExportSpec& spec, ExportOrigin origin, Done done) {
+  ExportSpec with_origin = spec;
+  with_origin.origin = origin;
+  changes_.add(with_origin, [this, name = spec.name,
+                             done = std::move(done)](std::optional<std::string> failure) {
+    const Export* const added = failure ? nullptr : exports_.find(name);
+    if (added != nullptr) key_ring_.check_rules(added->spec());
+    done(std::move(failure));
+  });
 }
 
-void Server::remove_export(const std::string& /*name*/, const RemoveOptions& /*options*/,
-                           Done done) {
-  done("exports cannot be removed yet");
+void Server::remove_export(const std::string& name, const RemoveOptions& options, Done done) {
+  changes_.remove(name, options, std::move(done));
 }
 
 void Server::resize_export(const std::string& /*name*/, std::uint64_t /*size*/, Done done) {
@@ -194,11 +211,12 @@ bool Server::evict(std::uint32_t session, const std::string& reason) {
 
 void Server::reload(Done done) {
   reload_keys();
-  done(std::nullopt);
+  reload_.run(std::move(done));
 }
 
 void Server::shut_down() {
   stopping_ = true;
+  changes_.stop();
   service_manager_.tell_stopping();
   if (admin_) admin_->close();
   listeners_.clear();
@@ -214,6 +232,8 @@ void Server::shut_down() {
 
 std::optional<std::string> Server::refuse_successor(const SuccessionRequest& request) {
   if (stopping_) return "the target is about to end";
+  if (!changes_.is_idle())
+    return "an export is being added or removed; try again when that is done";
   return reason_against(request, exports_.kept_records());
 }
 

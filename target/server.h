@@ -20,11 +20,13 @@
 #include "target/counters.h"
 #include "target/counts.h"
 #include "target/device_selection.h"
+#include "target/export_changes.h"
 #include "target/exports.h"
 #include "target/key_ring.h"
 #include "target/limits.h"
 #include "target/options.h"
 #include "target/queue_drain.h"
+#include "target/reload.h"
 #include "target/service_manager.h"
 #include "target/session_environment.h"
 #include "target/sessions.h"
@@ -45,9 +47,10 @@ class Server final : public Administration, private cm::RequestHandler, private 
  public:
   /// Makes and registers the exports.
   /// @param manager, service_manager outlive the server. @param inherited memory of exports that
-  /// earlier processes left; all of it is for these. Throws Error.
+  /// earlier processes left; all of it is for these. @param load reads the options again, for
+  /// reload(). Throws Error.
   Server(cm::ConnectionManager& manager, const ServiceManager& service_manager,
-         const Options& options, InheritedMemory inherited);
+         const Options& options, InheritedMemory inherited, Reload::Load load);
   ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -101,6 +104,8 @@ class Server final : public Administration, private cm::RequestHandler, private 
   std::vector<SocketAddress> addresses_;
   ClientBudgets client_queues_;
   Exports exports_;
+  ExportChanges changes_;
+  Reload reload_;
   QueueDrain drain_;  // its queues end before the exports; the threads that serve them, before it
   std::optional<SessionEnvironment> environment_;
   bool stopping_ = false;
