@@ -15,6 +15,9 @@
 #include "initiator/cli/mount_command.h"
 #include "initiator/cli/timeouts_command.h"
 #include "initiator/cli/unmount_command.h"
+#include "initiator/copy/copy_command.h"
+#include "initiator/copy/fill_command.h"
+#include "initiator/copy/hexdump_command.h"
 
 namespace rdmablk::cli {
 namespace {
@@ -65,11 +68,18 @@ CommandLine::CommandLine()
   program.require_subcommand(1);
   program.option_defaults()->take_last();
   program.footer(kFooter);
-  commands_ = {
-      std::make_unique<DevicesCommand>(program),  std::make_unique<ListCommand>(program),
-      std::make_unique<InfoCommand>(program),     std::make_unique<BenchCommand>(program),
-      std::make_unique<MountCommand>(program),    std::make_unique<UnmountCommand>(program),
-      std::make_unique<TimeoutsCommand>(program), std::make_unique<KeygenCommand>(program)};
+  add_command<DevicesCommand>();
+  add_command<ListCommand>();
+  add_command<InfoCommand>();
+  add_command<BenchCommand>();
+  add_command<MountCommand>();
+  add_command<UnmountCommand>();
+  add_command<TimeoutsCommand>();
+  add_command<copy::CopyCommand>();
+  add_command<copy::FillCommand>();
+  add_command<copy::ZeroCommand>();
+  add_command<copy::HexdumpCommand>();
+  add_command<KeygenCommand>();
   refuse_empty_values(program);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <array>
 #include <memory>
+#include <vector>
 
 #include "initiator/cli/command.h"
 
@@ -20,8 +20,13 @@ class CommandLine {
   Command* parse(int argc, const char* const* argv);
 
  private:
+  template <typename Kind>
+  void add_command() {
+    commands_.push_back(std::make_unique<Kind>(*program_));
+  }
+
   std::unique_ptr<CLI::App> program_;
-  std::array<std::unique_ptr<Command>, 8> commands_;
+  std::vector<std::unique_ptr<Command>> commands_;
 };
 
 /// Reads the command line of `rdmablk` and runs the command that it asks for. Throws UsageError for
