@@ -18,6 +18,7 @@
 #include "initiator/copy/copy_command.h"
 #include "initiator/copy/fill_command.h"
 #include "initiator/copy/hexdump_command.h"
+#include "initiator/doctor/doctor_command.h"
 
 namespace rdmablk::cli {
 namespace {
@@ -29,6 +30,8 @@ constexpr const char* kFooter =
     "  rdmablk bench rdmablk://storage1/scratch --rw randread --bs 4k --depth 32\n"
     "  rdmablk mount rdmablk://storage1/scratch /mnt/scratch\n"
     "  rdmablk timeouts /mnt/scratch\n"
+    "  rdmablk copy disk.img rdmablk://storage1/disk --verify\n"
+    "  rdmablk doctor storage1\n"
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage. `rdmablk COMMAND --help` says more.";
 
@@ -80,6 +83,7 @@ CommandLine::CommandLine()
   add_command<copy::ZeroCommand>();
   add_command<copy::HexdumpCommand>();
   add_command<KeygenCommand>();
+  add_command<doctor::DoctorCommand>();
   refuse_empty_values(program);
 }
 

@@ -36,8 +36,9 @@ bool CopyWorker::take_read(Slot& slot) noexcept {
 /// A stream may have more than there is room for.
 bool CopyWorker::fits(const Slot& slot) noexcept {
   const std::uint64_t offset = lane().offset(Side::destination) + slot.piece.offset;
-  const std::uint64_t size = lane().size(Side::destination);
-  if (offset <= size && slot.piece.length <= size - offset) return true;
+  const std::uint64_t limit = lane().limit(Side::destination);
+  if (slot.piece.length == 0) return true;  // there was no more
+  if (offset <= limit && slot.piece.length <= limit - offset) return true;
   fail({Side::destination, Operation::write, offset, slot.piece.length, EFBIG});
   return false;
 }

@@ -31,7 +31,7 @@ Lane::Lane(const Ends& ends, unsigned blocks, std::size_t block_size)
 void Lane::open(Side side, const End& end) {
   Way& way = this->way(side);
   way.offset = end.offset;
-  way.size = end.image->info().size;
+  way.limit = end.limit;
   if (const auto* remote = dynamic_cast<const initiator::RemoteImage*>(end.image)) {
     way.region = remote->register_memory(memory_.bytes());
   }

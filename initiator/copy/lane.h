@@ -18,7 +18,8 @@ enum class Side : std::uint8_t { source, destination };
 /// One side of a copy.
 struct End {
   initiator::Image* image = nullptr;
-  std::uint64_t offset = 0;  ///< bytes: where the copied range begins in it
+  std::uint64_t offset = 0;          ///< bytes: where the copied range begins in it
+  std::uint64_t limit = UINT64_MAX;  ///< bytes: its size, where writing does not change that
 };
 
 /// Both of them.
@@ -40,7 +41,7 @@ class Lane {
     return region ? region->lkey() : 0;
   }
   std::uint64_t offset(Side side) const noexcept { return way(side).offset; }
-  std::uint64_t size(Side side) const noexcept { return way(side).size; }
+  std::uint64_t limit(Side side) const noexcept { return way(side).limit; }
   std::span<std::byte> memory() const noexcept { return memory_.bytes(); }
   unsigned blocks() const noexcept { return blocks_; }
   std::size_t block_size() const noexcept { return block_size_; }
@@ -48,7 +49,7 @@ class Lane {
  private:
   struct Way {
     std::uint64_t offset = 0;
-    std::uint64_t size = 0;
+    std::uint64_t limit = 0;
     std::optional<verbs::MemoryRegion> region;
     std::unique_ptr<initiator::Queue> queue;  // goes before the memory that it works on
   };

@@ -63,8 +63,9 @@ Transfer::Transfer(Endpoint& source, Endpoint& destination, const TransferRange&
       options_(options),
       unfinished_(fmt::format("{} is incomplete", destination.name())) {
   if (source_has_holes()) map_ = std::make_unique<cli::MapReader>(source_.image());
+  const std::uint64_t limit = destination_.has_fixed_size() ? destination_.size() : UINT64_MAX;
   const Ends ends{{&source_.image(), range_.source_offset},
-                  {&destination_.image(), range_.destination_offset}};
+                  {&destination_.image(), range_.destination_offset, limit}};
   const unsigned blocks =
       options_.verify ? std::max(options_.depth, CompareWorker::kBlocks) : options_.depth;
   for (unsigned lane = lane_count(); lane > 0; --lane) {
