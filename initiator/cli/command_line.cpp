@@ -71,19 +71,19 @@ CommandLine::CommandLine()
   program.require_subcommand(1);
   program.option_defaults()->take_last();
   program.footer(kFooter);
-  add_command<DevicesCommand>();
-  add_command<ListCommand>();
-  add_command<InfoCommand>();
-  add_command<BenchCommand>();
-  add_command<MountCommand>();
-  add_command<UnmountCommand>();
-  add_command<TimeoutsCommand>();
-  add_command<copy::CopyCommand>();
-  add_command<copy::FillCommand>();
-  add_command<copy::ZeroCommand>();
-  add_command<copy::HexdumpCommand>();
-  add_command<KeygenCommand>();
-  add_command<doctor::DoctorCommand>();
+  commands_.push_back(std::make_unique<DevicesCommand>(program));
+  commands_.push_back(std::make_unique<ListCommand>(program));
+  commands_.push_back(std::make_unique<InfoCommand>(program));
+  commands_.push_back(std::make_unique<BenchCommand>(program));
+  commands_.push_back(std::make_unique<MountCommand>(program));
+  commands_.push_back(std::make_unique<UnmountCommand>(program));
+  commands_.push_back(std::make_unique<TimeoutsCommand>(program));
+  commands_.push_back(std::make_unique<copy::CopyCommand>(program));
+  commands_.push_back(std::make_unique<copy::FillCommand>(program));
+  commands_.push_back(std::make_unique<copy::ZeroCommand>(program));
+  commands_.push_back(std::make_unique<copy::HexdumpCommand>(program));
+  commands_.push_back(std::make_unique<KeygenCommand>(program));
+  commands_.push_back(std::make_unique<doctor::DoctorCommand>(program));
   refuse_empty_values(program);
 }
 

@@ -20,11 +20,6 @@ class CommandLine {
   Command* parse(int argc, const char* const* argv);
 
  private:
-  template <typename Kind>
-  void add_command() {
-    commands_.push_back(std::make_unique<Kind>(*program_));
-  }
-
   std::unique_ptr<CLI::App> program_;
   std::vector<std::unique_ptr<Command>> commands_;
 };

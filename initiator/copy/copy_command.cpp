@@ -51,10 +51,16 @@ void check_fits(const Endpoint& source, const Endpoint& destination) {
                           destination.name(), source.name(), destination.size() - source.size()));
 }
 
+bool are_the_same(const Endpoint& source, const Endpoint& destination) {
+  if (source.disk() != nullptr && destination.disk() != nullptr) {
+    return source.disk()->is_same_as(*destination.disk());
+  }
+  return source.remote() != nullptr && destination.remote() != nullptr &&
+         source.remote()->attachment().info.uuid == destination.remote()->attachment().info.uuid;
+}
+
 void check_differ(const Endpoint& source, const Endpoint& destination) {
-  const bool same_file = source.disk() != nullptr && destination.disk() != nullptr &&
-                         source.disk()->is_same_as(*destination.disk());
-  if (!same_file) return;
+  if (!are_the_same(source, destination)) return;
   throw Error(
       fmt::format("cannot copy {} to {}: they are the same", source.name(), destination.name()));
 }

@@ -39,6 +39,10 @@ class Endpoint {
   /// So many bytes that are made as they are read.
   static Endpoint generated(Pattern pattern, std::uint64_t size);
 
+  /// Any image of a fixed size.
+  Endpoint(std::string name, std::unique_ptr<initiator::Image> image)
+      : name_(std::move(name)), image_(std::move(image)) {}
+
   /// As it was named, for messages.
   const std::string& name() const noexcept { return name_; }
   initiator::Image& image() const noexcept { return *image_; }
@@ -54,9 +58,6 @@ class Endpoint {
   bool has_fixed_size() const noexcept;
 
  private:
-  Endpoint(std::string name, std::unique_ptr<initiator::Image> image)
-      : name_(std::move(name)), image_(std::move(image)) {}
-
   std::string name_;
   std::unique_ptr<initiator::Session> session_;  // outlives the image
   std::unique_ptr<initiator::Image> image_;

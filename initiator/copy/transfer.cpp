@@ -12,6 +12,7 @@
 #include "initiator/cli/session_watch.h"
 #include "initiator/copy/compare_worker.h"
 #include "initiator/copy/crew.h"
+#include "initiator/copy/failure_text.h"
 
 namespace rdmablk::copy {
 namespace {
@@ -21,36 +22,9 @@ using initiator::Operation;
 /// Bytes of the largest request to zero: what comes between two looks at whether to go on.
 constexpr std::uint64_t kMaxHole = std::uint64_t{64} << 20U;
 
-const char* verb(Operation operation) {
-  switch (operation) {
-    case Operation::read:
-      return "read";
-    case Operation::write:
-      return "write";
-    case Operation::zero:
-      return "zero";
-    case Operation::discard:
-      return "discard";
-    case Operation::flush:
-      return "flush";
-    case Operation::map:
-      return "map";
-  }
-  return "use";
-}
-
 std::uint16_t granted_queues(const Endpoint& end) {
   const auto* remote = end.remote();
   return remote == nullptr ? TransferOptions::kMaxQueues : remote->attachment().queues;
-}
-
-/// What is known of a connection that is lost, as part of a sentence.
-std::string loss_of(const Endpoint& end) {
-  if (end.session() == nullptr) return {};
-  const auto state = end.session()->state();
-  if (state.phase == initiator::SessionState::Phase::connected) return {};
-  const std::string& why = state.last_error.empty() ? state.reason : state.last_error;
-  return fmt::format(": the target is away{}{}", why.empty() ? "" : ": ", why);
 }
 
 }  // namespace
@@ -195,7 +169,8 @@ std::string Transfer::interruption_text(std::uint64_t bytes, std::uint64_t total
 void Transfer::check(const Workers& workers) const {
   for (const auto& worker : workers) {
     if (worker->failure()) {
-      throw Error(fmt::format("{}; {}", failure_text(*worker->failure()), unfinished_));
+      throw Error(fmt::format(
+          "{}; {}", failure_text(*worker->failure(), source_, destination_, range_), unfinished_));
     }
     if (!worker->plan_failure()) continue;
     try {
@@ -204,20 +179,6 @@ void Transfer::check(const Workers& workers) const {
       throw Error(fmt::format("{}; {}", error.what(), unfinished_));
     }
   }
-}
-
-std::string Transfer::failure_text(const Failure& failure) const {
-  const bool is_source = failure.side == Side::source;
-  const Endpoint& end = is_source ? source_ : destination_;
-  if (failure.error == EFBIG && source_.is_stream() && destination_.has_fixed_size()) {
-    return fmt::format("{} has more than the {} bytes that there are in {} from offset {} on",
-                       source_.name(), destination_.size() - range_.destination_offset,
-                       destination_.name(), range_.destination_offset);
-  }
-  const std::string why = failure.error == ENODATA && is_source ? "it has become shorter meanwhile"
-                                                                : errno_text(failure.error);
-  return fmt::format("cannot {} {} bytes at offset {} of {}: {}{}", verb(failure.operation),
-                     failure.length, failure.offset, end.name(), why, loss_of(end));
 }
 
 /// What was written is on stable storage once this returns. Throws Error.

@@ -77,7 +77,6 @@ class Transfer {
   void work(const Workers& workers, CopyPlan& plan, const std::string& doing,
             const std::string& consequence);
   void check(const Workers& workers) const;
-  std::string failure_text(const Failure& failure) const;
   std::string interruption_text(std::uint64_t bytes, std::uint64_t total) const;
 
   Endpoint& source_;

@@ -19,9 +19,11 @@ double bytes_per_second(const TransferResult& result) {
 
 std::string transfer_text(const std::string& done, const TransferResult& result) {
   constexpr double kMebibyte = 1U << 20U;
-  return fmt::format("{} {}, {} of that zeroes, in {:.2f} s: {:.1f} MiB/s{}\n",
-                     format_size(result.data_bytes + result.zero_bytes), done,
-                     format_size(result.zero_bytes),
+  std::string zeroes;
+  if (result.zero_bytes > 0)
+    zeroes = fmt::format(", {} of that zeroes", format_size(result.zero_bytes));
+  return fmt::format("{} {}{}, in {:.2f} s: {:.1f} MiB/s{}\n",
+                     format_size(result.data_bytes + result.zero_bytes), done, zeroes,
                      std::chrono::duration<double>(result.elapsed).count(),
                      bytes_per_second(result) / kMebibyte, result.verified ? "; verified" : "");
 }

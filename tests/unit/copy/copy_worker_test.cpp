@@ -129,8 +129,8 @@ TEST_F(CopyWorkerTest, MovesBetweenOffsets) {
   CopyPlan plan({3 * kBlock, kBlock, kBlock, {}});
   CopyWorker worker(shifted, plan, {});
   worker.run();
-  EXPECT_TRUE(std::equal(destination.bytes.begin() + 300, destination.bytes.begin() + 300 + 3 * kBlock,
-                         source.bytes.begin() + 100));
+  EXPECT_TRUE(std::equal(destination.bytes.begin() + 300,
+                         destination.bytes.begin() + 300 + 3 * kBlock, source.bytes.begin() + 100));
   EXPECT_EQ(destination.bytes[299], std::byte{0xee});
   EXPECT_EQ(destination.bytes[300 + 3 * kBlock], std::byte{0xee});
 }

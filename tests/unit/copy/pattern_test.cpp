@@ -48,8 +48,8 @@ TEST(Pattern, IsTheSameInPieces) {
       const std::size_t from = random() % 1000;
       const std::size_t count = random() % (1000 - from) + 1;
       const auto part = bytes_of(pattern, from, count);
-      EXPECT_TRUE(std::equal(part.begin(), part.end(),
-                             whole.begin() + static_cast<std::ptrdiff_t>(from)))
+      EXPECT_TRUE(
+          std::equal(part.begin(), part.end(), whole.begin() + static_cast<std::ptrdiff_t>(from)))
           << count << " at " << from;
     }
   }

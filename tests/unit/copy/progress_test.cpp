@@ -14,7 +14,8 @@ TEST(ProgressText, ShowsHowFarItIs) {
 
 TEST(ProgressText, BearsNoTotalNoRateAndNothing) {
   EXPECT_EQ(progress_text(1536, UINT64_MAX, 0), "1.5 KiB  0 bytes/s");
-  EXPECT_EQ(progress_text(0, 100, 0), "[....................]   0 %  0 bytes of 100 bytes  0 bytes/s");
+  EXPECT_EQ(progress_text(0, 100, 0),
+            "[....................]   0 %  0 bytes of 100 bytes  0 bytes/s");
   EXPECT_EQ(progress_text(0, 0, 0), "[####################] 100 %  0 bytes of 0 bytes  0 bytes/s");
 }
 
