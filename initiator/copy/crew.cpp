@@ -38,7 +38,7 @@ void Crew::run(Progress& progress) {
     });
   }
   while (!wait(poll_timeout(progress))) {
-    if (Clock::now() >= last_moment_) leave();
+    if (Clock::now() >= last_moment_) leave(progress);
     progress.draw(bytes());
   }
   threads_.clear();  // joins them
@@ -76,7 +76,8 @@ std::uint64_t Crew::bytes() const noexcept {
   return total;
 }
 
-void Crew::leave() const noexcept {
+void Crew::leave(Progress& progress) const noexcept {
+  progress.clear();
   print_error("rdmablk", interrupted_text_(bytes()));
   ::_exit(kExitFailed);
 }

@@ -44,7 +44,7 @@ class Crew {
   void interrupt() noexcept;
   int poll_timeout(const Progress& progress) const;
   std::uint64_t bytes() const noexcept;
-  [[noreturn]] void leave() const noexcept;
+  [[noreturn]] void leave(Progress& progress) const noexcept;
 
   std::span<const std::unique_ptr<PieceWorker>> workers_;
   CopyPlan& plan_;

@@ -51,8 +51,9 @@ Progress::Progress(std::string doing, std::uint64_t total, bool wanted)
       is_shown_(wanted && isatty(STDERR_FILENO) == 1),
       start_(Clock::now()) {}
 
-Progress::~Progress() {
+void Progress::clear() noexcept {
   if (drawn_) std::fputs("\r\033[K", stderr);
+  drawn_ = false;
 }
 
 void Progress::draw(std::uint64_t bytes) {

@@ -19,7 +19,7 @@ class Progress {
   /// @param doing what is going on, in front of the bar: "copying". @param wanted false: nothing is
   /// drawn, wherever.
   Progress(std::string doing, std::uint64_t total, bool wanted);
-  ~Progress();
+  ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
@@ -27,6 +27,9 @@ class Progress {
 
   /// @param bytes that are done.
   void draw(std::uint64_t bytes);
+
+  /// Clears the line: for who has something else to say there.
+  void clear() noexcept;
 
  private:
   std::string doing_;

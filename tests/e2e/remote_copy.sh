@@ -79,6 +79,24 @@ truncate --size=1M "$source"
 quiet copy "$source" "$copied" --no-sparse
 (($(stat --format %b "$copied") >= 2048)) || fail "--no-sparse left holes"
 
+# A block device, which must not be in use.
+if [[ -c /dev/loop-control ]]; then
+  truncate --size=4M "$scratch/loop.img"
+  loop=$(losetup --find --show "$scratch/loop.img")
+  make_source 3M
+  quiet copy "$source" "$loop" --verify
+  cmp --bytes 3M "$source" "$loop" || fail "what was copied to a block device is not there"
+  quiet copy "$loop" "$(uri memory)" --verify
+  make_source 5M
+  expect_fail $failed "room for 4194304; nothing was written" "$rdmablk" copy "$source" "$loop"
+  mkfs.ext4 -q "$loop"
+  mkdir "$scratch/mounted"
+  mount "$loop" "$scratch/mounted"
+  make_source 1M
+  expect_fail $failed "$loop: it is in use" "$rdmablk" copy "$source" "$loop"
+  umount "$scratch/mounted"
+fi
+
 # Patterns, zeroes and dumps.
 "$rdmablk" fill "$(uri small)" --random --seed 7 --verify --quiet
 quiet copy "$(uri small)" "$copied"

@@ -30,7 +30,7 @@ TEST(NextRun, CoversAllThatIsAlike) {
   EXPECT_TRUE(next_run(bytes, 16).is_zero);
   bytes[40] = std::byte{1};
   EXPECT_EQ(next_run(bytes, 16).length, 32U);
-  const Run data = next_run(std::span(bytes).subspan(32), 16);
+  const copy::Run data = next_run(std::span(bytes).subspan(32), 16);
   EXPECT_EQ(data.length, 16U);
   EXPECT_FALSE(data.is_zero);
 }
@@ -39,7 +39,7 @@ TEST(NextRun, TakesAUnitForDataWhenOneByteIs) {
   auto bytes = zeroes(20);
   bytes[19] = std::byte{1};  // in the last unit, which is shorter
   EXPECT_EQ(next_run(bytes, 16).length, 16U);
-  const Run rest = next_run(std::span(bytes).subspan(16), 16);
+  const copy::Run rest = next_run(std::span(bytes).subspan(16), 16);
   EXPECT_EQ(rest.length, 4U);
   EXPECT_FALSE(rest.is_zero);
 }
