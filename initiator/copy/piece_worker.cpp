@@ -26,7 +26,9 @@ void PieceWorker::run() noexcept {
   while (under_way_ > 0) {
     lane_.queue(Side::source).kick();
     lane_.queue(Side::destination).kick();
-    if (!take_all_ended()) wait();
+    if (take_all_ended()) continue;
+    if (plan_.is_stopped()) cancel_waiting();
+    if (under_way_ > 0) wait();
   }
 }
 
@@ -67,6 +69,7 @@ void PieceWorker::submit(Slot& slot, Side side, initiator::Operation operation,
   request.data = data;
   request.lkey = lane_.lkey(side);
   slot.side = side;
+  slot.is_under_way = true;
   ++under_way_;
   lane_.queue(side).submit(request);
 }
@@ -79,6 +82,7 @@ void PieceWorker::fail(const Failure& failure) noexcept {
 void PieceWorker::on_ended(Request& request) noexcept {
   --under_way_;
   Slot& slot = slots_[static_cast<std::size_t>(&request - requests_.data())];
+  slot.is_under_way = false;
   if (request.error == 0) return go_on(slot);
   fail({slot.side, request.operation, request.offset, request.length, request.error});
 }
@@ -93,6 +97,16 @@ bool PieceWorker::take_ended(Side side) noexcept {
 bool PieceWorker::take_all_ended() noexcept {
   const bool from_source = take_ended(Side::source);
   return take_ended(Side::destination) || from_source;
+}
+
+/// Takes back what waits for something that will not come any more: a lost target, or what goes
+/// before it into a stream.
+void PieceWorker::cancel_waiting() noexcept {
+  for (Slot& slot : slots_) {
+    if (!slot.is_under_way || !lane_.queue(slot.side).cancel(*slot.request)) continue;
+    slot.is_under_way = false;
+    --under_way_;
+  }
 }
 
 /// Sleeps until something has ended, if nothing has while going to sleep.

@@ -53,6 +53,7 @@ class PieceWorker {
     Side side = Side::source;     ///< of the request that is under way
     std::span<std::byte> memory;  ///< slot_blocks blocks
     initiator::Request* request = nullptr;
+    bool is_under_way = false;  ///< the request
   };
 
   /// Begins with a piece, or goes on with it once a request has ended well: submits the next one.
@@ -76,6 +77,7 @@ class PieceWorker {
   void on_ended(initiator::Request& request) noexcept;
   bool take_ended(Side side) noexcept;
   bool take_all_ended() noexcept;
+  void cancel_waiting() noexcept;
   void wait() noexcept;
 
   Lane& lane_;

@@ -80,6 +80,10 @@ std::size_t StreamQueue::poll(std::span<Request*> done) noexcept {
   return count;
 }
 
+bool StreamQueue::cancel(Request& request) noexcept {
+  return &request != current_ && std::erase(waiting_, &request) > 0;
+}
+
 void StreamQueue::on_ended(int result) noexcept {
   if (is_waiting_for_room_) {
     is_waiting_for_room_ = false;

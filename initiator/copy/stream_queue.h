@@ -23,6 +23,10 @@ class StreamQueue final : public initiator::Queue {
   void submit(initiator::Request& request) noexcept override;
   void kick() noexcept override;
   std::size_t poll(std::span<initiator::Request*> done) noexcept override;
+
+  /// Any request that is not being worked on: what came before it may never come.
+  bool cancel(initiator::Request& request) noexcept override;
+
   bool is_quiet() const noexcept override { return waiting_.empty() && done_.empty(); }
   int fd() const noexcept override { return ring_.fd(); }
   void arm() noexcept override {}  // the descriptor always tells

@@ -94,34 +94,32 @@ Finding check_gids(const RdmaDevice& device, const RdmaPort& port) {
                  "/sys/kernel/config/rdma_cm");
 }
 
-void check_device(const Host& host, const RdmaDevice& device, Findings& findings) {
-  const std::string check = "device " + device.name;
-  if (!device.error.empty()) {
-    findings.push_back(
-        failure(check, device.error, "look at `dmesg`, and at the permissions of /dev/infiniband"));
-    return;
-  }
-  findings.push_back(good(check, fmt::format("{}, {} port{}", device.transport, device.ports.size(),
-                                             device.ports.size() == 1 ? "" : "s")));
-  for (const RdmaPort& port : device.ports) {
-    findings.push_back(check_port(device, port));
-    findings.push_back(check_gids(device, port));
-    check_mtu(host, device, port, findings);
+Findings check_whole_port(const Host& host, const RdmaDevice& device, const RdmaPort& port) {
+  Findings findings{check_port(device, port), check_gids(device, port)};
+  check_mtu(host, device, port, findings);
+  return findings;
+}
+
+bool works(const Findings& port) {
+  return std::none_of(port.begin(), port.end(),
+                      [](const Finding& finding) { return finding.verdict == Verdict::failure; });
+}
+
+/// A port that does not work is no failure where another one does: cards have two, and one cable.
+void forgive(Findings& port) {
+  for (Finding& finding : port) {
+    if (finding.verdict == Verdict::failure) finding.verdict = Verdict::warning;
   }
 }
 
-/// Ports that do not work are no failure where another one does: cards have two, and one cable.
-void forgive_spare_ports(Findings& findings, std::size_t from) {
-  const auto begin = findings.begin() + static_cast<std::ptrdiff_t>(from);
-  const auto is_port = [](const Finding& finding) { return finding.check.starts_with("port "); };
-  const bool one_works = std::any_of(begin, findings.end(), [&](const Finding& finding) {
-    return is_port(finding) && finding.verdict == Verdict::ok;
-  });
-  if (!one_works) return;
-  for (auto finding = begin; finding != findings.end(); ++finding) {
-    const bool is_of_port = is_port(*finding) || finding->check.starts_with("gid ");
-    if (is_of_port && finding->verdict == Verdict::failure) finding->verdict = Verdict::warning;
+Finding check_device(const RdmaDevice& device) {
+  const std::string check = "device " + device.name;
+  if (!device.error.empty()) {
+    return failure(check, device.error,
+                   "look at `dmesg`, and at the permissions of /dev/infiniband");
   }
+  return good(check, fmt::format("{}, {} port{}", device.transport, device.ports.size(),
+                                 device.ports.size() == 1 ? "" : "s"));
 }
 
 }  // namespace
@@ -132,9 +130,18 @@ void check_devices(const Host& host, Findings& findings) {
                                "`rdmablk devices` explains the three ways to get one"));
     return;
   }
-  const std::size_t before = findings.size();
-  for (const RdmaDevice& device : host.devices) check_device(host, device, findings);
-  forgive_spare_ports(findings, before);
+  std::vector<Findings> ports;
+  for (const RdmaDevice& device : host.devices) {
+    findings.push_back(check_device(device));
+    for (const RdmaPort& port : device.ports) {
+      ports.push_back(check_whole_port(host, device, port));
+    }
+  }
+  const bool one_works = std::any_of(ports.begin(), ports.end(), works);
+  for (Findings& port : ports) {
+    if (one_works) forgive(port);
+    findings.insert(findings.end(), port.begin(), port.end());
+  }
 }
 
 }  // namespace rdmablk::doctor

@@ -80,19 +80,25 @@ TEST(CrewDeathTest, DoesNotWaitForWhatDoesNotComeBack) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto wait_for_ever = [] {
     std::array<int, 2> ends{};
+    const std::array<std::byte, kBlock> block{};
     if (::pipe(ends.data()) != 0) return;
-    StreamImage source(ends[0], "a pipe that nobody writes to");
+    if (::write(ends[1], block.data(), block.size()) != static_cast<ssize_t>(kBlock)) return;
+    StreamImage source(ends[0], "a pipe that nobody writes more to");
     MemoryImage destination(kSize);
+    // The other reads are under way when the first block is written.
+    destination.fails = [](const initiator::Request&) {
+      ::kill(::getpid(), SIGINT);
+      return 0;
+    };
     cli::TerminationSignals termination;
     CopyPlan plan({CopyPlan::kUnknown, kBlock, kBlock, {}});
     Lane lane({{&source}, {&destination}}, 4, kBlock);
     std::vector<std::unique_ptr<PieceWorker>> workers;
     workers.push_back(std::make_unique<CopyWorker>(lane, plan, CopyWorker::Options{}));
     Progress progress("copying", CopyPlan::kUnknown, false);
-    ::kill(::getpid(), SIGINT);
     Crew(workers, plan, termination, text).run(progress);
   };
-  EXPECT_EXIT(wait_for_ever(), testing::ExitedWithCode(kExitFailed), "interrupted after 0");
+  EXPECT_EXIT(wait_for_ever(), testing::ExitedWithCode(kExitFailed), "interrupted after ");
 }
 
 }  // namespace

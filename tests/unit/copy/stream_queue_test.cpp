@@ -141,6 +141,18 @@ TEST(StreamQueue, SaysThatTheReaderWentAway) {
   EXPECT_EQ(write.error, EPIPE);
 }
 
+TEST(StreamQueue, GivesBackWhatWaits) {
+  Pipe pipe;
+  StreamQueue queue(pipe.write_end.get(), 8);
+  std::string text = "text";
+  Request late = request(Operation::write, 100, text);
+  queue.submit(late);
+  queue.kick();
+  EXPECT_TRUE(queue.cancel(late));
+  EXPECT_FALSE(queue.cancel(late));
+  EXPECT_TRUE(queue.is_quiet());
+}
+
 TEST(StreamQueue, HasNothingToFlush) {
   Pipe pipe;
   StreamQueue queue(pipe.write_end.get(), 8);

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
 
 #include "common/error.h"
+#include "initiator/copy/stream_image.h"
 #include "initiator/copy/transfer_report.h"
 #include "tests/unit/copy/memory_image.h"
 #include "tests/unit/copy/scratch_file.h"
@@ -122,6 +126,18 @@ TEST_F(MemoryTransfer, SaysWhichEndFailedAndWhere) {
   destination.fails = at_8192;
   EXPECT_EQ(run(),
             "cannot write 4096 bytes at offset 8192 of DST: Input/output error; DST is incomplete");
+}
+
+/// What comes behind the gap must not be waited for.
+TEST_F(MemoryTransfer, AGapInAStreamEndsIt) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const UniqueFd read_end(ends[0]);
+  const UniqueFd write_end(ends[1]);
+  Endpoint stream("stream", std::make_unique<StreamImage>(write_end.get(), "stream"));
+  source.fails = [](const initiator::Request& request) { return request.offset == 8192 ? EIO : 0; };
+  options.verify = false;
+  EXPECT_THROW(Transfer(from, stream, {0, 0, kSize}, options).run(), Error);
 }
 
 TEST_F(MemoryTransfer, AFailedFlushIsAFailure) {
