@@ -29,7 +29,10 @@ protocol::QueueRefusal refuse_unproved() {
 Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Attach& request,
                        const Limits& limits, std::shared_ptr<StoreUse> use,
                        std::shared_ptr<LeaseHold> lease, const auth::Key* session_key)
-    : offer_(&offer), use_(std::move(use)), lease_(std::move(lease)), session_key_(session_key) {
+    : offer_(&offer),
+      edition_(offer.editions == nullptr ? nullptr
+                                         : std::make_shared<EditionUse>(*offer.editions)),
+      use_(std::move(use)), lease_(std::move(lease)), session_key_(session_key) {
   reply_.info = offer.info;
   reply_.attachment = id;
   if (session_key_ == nullptr) reply_.token = random_bytes<protocol::Token>();
@@ -49,6 +52,17 @@ Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Att
     reply_.depth = use_->layout().count;
     reply_.max_io = use_->layout().max_io;
   }
+}
+
+std::optional<protocol::EventNotice> Attachment::announce() {
+  if (!edition_ || edition_->is_current()) return std::nullopt;
+  edition_->announce();
+  protocol::EventNotice notice;
+  notice.kind = protocol::EventKind::resized;
+  notice.attachment = id();
+  notice.size = offer_->info.size;
+  notice.table = grant().table;
+  return notice;
 }
 
 Attachment::~Attachment() {

@@ -24,6 +24,11 @@ void Catalog::add(Offer offer) {
   offers_.insert_or_assign(std::move(name), std::move(offer));
 }
 
+void Catalog::update(Offer offer) {
+  const auto found = offers_.find(offer.info.name);
+  if (found != offers_.end()) found->second = std::move(offer);
+}
+
 const Offer* Catalog::find(std::string_view name) const {
   const auto found = offers_.find(name);
   return found == offers_.end() ? nullptr : &found->second;

@@ -13,6 +13,7 @@
 namespace rdmablk::target {
 
 class AccessRules;
+class Editions;
 class ExportIdentity;
 class FileStore;
 class Lease;
@@ -31,6 +32,7 @@ struct Offer {
   ExportIdentity* identity = nullptr;  ///< never null in a catalog; owned by the export
   const AccessRules* rules = nullptr;  ///< who may have it; null: everybody
   Lease* lease = nullptr;              ///< of an export with one writer at a time; owned by it
+  Editions* editions = nullptr;        ///< of its size; null: that does not change; owned by it
   std::uint32_t epoch = 1;
   Grant read_only;
   std::optional<Grant> read_write;  ///< nothing when the export is read-only
@@ -51,6 +53,9 @@ struct Offer {
 class Catalog {
  public:
   void add(Offer offer);
+
+  /// What is offered has changed: the offer of its name, which stays where it is.
+  void update(Offer offer);
 
   /// The offer of that name, valid as long as the catalog; null when there is none.
   const Offer* find(std::string_view name) const;

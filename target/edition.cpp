@@ -4,6 +4,29 @@
 #include <utility>
 
 namespace rdmablk::target {
+namespace {
+
+void add(Footprint& sum, const RegisteredTable* table, bool alone) noexcept {
+  if (table == nullptr) return;
+  sum.memory_regions += 1;
+  sum.bytes += table->chunks().size() * protocol::ChunkEntry::kSize;
+  for (const auto& chunk : table->chunks()) {
+    if (alone && chunk.use_count() > 1) continue;
+    ++sum.memory_regions;
+    sum.bytes += chunk->size();
+  }
+}
+
+}  // namespace
+
+Footprint footprint_of(const Edition& edition, bool alone) noexcept {
+  Footprint sum;
+  for (const auto& [device, tables] : edition.tables) {
+    add(sum, tables.read_only.get(), alone);
+    add(sum, tables.read_write.get(), alone);
+  }
+  return sum;
+}
 
 std::vector<std::unique_ptr<Edition>> Editions::take_unused() {
   std::vector<std::unique_ptr<Edition>> unused;

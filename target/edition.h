@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "target/footprint.h"
 #include "target/registered_table.h"
 
 namespace rdmablk::target {
@@ -26,6 +27,10 @@ struct Edition {
   std::map<ibv_context*, Tables> tables;
   std::size_t users = 0;  ///< counted by Editions
 };
+
+/// What the tables of an edition take of the devices. @param alone without chunks that it shares
+/// with another edition.
+Footprint footprint_of(const Edition& edition, bool alone) noexcept;
 
 /// The editions of an export: the current one, and those before that somebody still knows. Control
 /// thread.
@@ -49,6 +54,9 @@ class Editions {
 
   /// Takes out those that are not used, other than the current one: to destroy one takes long.
   std::vector<std::unique_ptr<Edition>> take_unused();
+
+  /// Drops all. @pre none is used.
+  void clear() noexcept { all_.clear(); }
 
   /// Whether one is here that is larger than the current one.
   bool has_larger() const noexcept;

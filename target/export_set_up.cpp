@@ -10,6 +10,7 @@
 #include "common/verbs/memory_region.h"
 #include "target/boot_id.h"
 #include "target/distinct_files.h"
+#include "target/known_size.h"
 #include "target/machine_memory.h"
 #include "target/memlock_budget.h"
 #include "target/store_grant.h"
@@ -31,12 +32,14 @@ std::vector<ExportSpec> without(std::vector<ExportSpec> specs, const InheritedMe
 }
 
 /// Opens the files of those that have one. @param specs get their sizes.
-std::vector<std::unique_ptr<FileStore>> open_stores(std::vector<ExportSpec>& specs) {
+std::vector<std::unique_ptr<FileStore>> open_stores(std::vector<ExportSpec>& specs,
+                                                    const StateDirectory* state) {
   std::vector<std::unique_ptr<FileStore>> stores;
   unsigned number = 0;
   for (ExportSpec& spec : specs) {
     auto& store = stores.emplace_back();
     if (!spec.has_file()) continue;
+    adopt_known_size(spec, state);
     store = std::make_unique<FileStore>(spec, number++);
     spec.size = store->file().size();
     if (spec.kind == protocol::ExportKind::resident) check_chunk_count(spec);
@@ -105,7 +108,7 @@ std::vector<std::unique_ptr<Export>> make_exports(const Options& options, Inheri
   check_distinct_files(specs);
   expect_sizes(specs);
   check_memory(without(specs, inherited), read_machine_memory());
-  auto stores = open_stores(specs);
+  auto stores = open_stores(specs, ground.state);
   check_memory(without(specs, inherited), read_machine_memory());
   check_memlock(specs, ground.devices.size(), verbs::memlock_limit());
   for (const auto& store : stores) {

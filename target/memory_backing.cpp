@@ -101,12 +101,12 @@ void MemoryBacking::grow(std::uint64_t size) {
   }
   const std::size_t before = mapped_;
   size_file(bytes);
-  // What was cut off before may still be there.
-  clear(size_, bytes);
+  clear(size_, before);
   if (bytes > before) {
     try {
       map(bytes);
       place(before);
+      clear(before, bytes);  // what was cut off once may still be there
       allocate(before);
     } catch (...) {
       unmap(before);

@@ -50,6 +50,7 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
       io_, counters_, limits_, random_bytes<protocol::InstanceId>(), exports_.io_threads(), drain_,
       exports_.client_budgets(), client_queues_, key_ring_.keys(), client_log_, strangers_});
   sessions_.emplace(*environment_);
+  resizer_.emplace(io_, exports_, *sessions_, limits_.resize_wait);
 }
 
 Server::~Server() {
@@ -78,6 +79,7 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   listeners_.clear();
   sessions_->clear();
   drain_queues();
+  resizer_->finish();
   if (!successor_) {
     settle_exports();
     return {};
@@ -173,8 +175,8 @@ void Server::remove_export(const std::string& /*name*/, const RemoveOptions& /*o
   done("exports cannot be removed yet");
 }
 
-void Server::resize_export(const std::string& /*name*/, std::uint64_t /*size*/, Done done) {
-  done("exports cannot be resized yet");
+void Server::resize_export(const std::string& name, std::uint64_t size, Done done) {
+  resizer_->resize(name, size, std::move(done));
 }
 
 bool Server::evict(std::uint32_t session, const std::string& reason) {
@@ -188,6 +190,7 @@ void Server::reload(Done done) {
 
 void Server::shut_down() {
   stopping_ = true;
+  resizer_->stop();
   service_manager_.tell_stopping();
   listeners_.clear();
   sessions_->say_goodbye([this] { io_.stop(); });

@@ -24,6 +24,7 @@
 #include "target/limits.h"
 #include "target/options.h"
 #include "target/queue_drain.h"
+#include "target/resizer.h"
 #include "target/service_manager.h"
 #include "target/session_environment.h"
 #include "target/sessions.h"
@@ -108,6 +109,7 @@ class Server final : public Administration, private cm::RequestHandler, private 
   std::optional<Successor> successor_;
   Listeners listeners_;
   std::optional<Sessions> sessions_;  ///< as soon as there is an environment for them
+  std::optional<Resizer> resizer_;    ///< the same
 };
 
 }  // namespace rdmablk::target

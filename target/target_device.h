@@ -23,6 +23,7 @@ class TargetDevice {
   std::string name() const;
   const verbs::ProtectionDomain& messages() const noexcept { return messages_; }
   const Catalog& catalog() const noexcept { return catalog_; }
+  Catalog& catalog() noexcept { return catalog_; }
 
  private:
   verbs::ProtectionDomain messages_;
