@@ -22,6 +22,9 @@ StoredIdentity::StoredIdentity(const StateDirectory& directory, std::string name
   state_.boot = content.boot;
   state_.memory = content.memory;
   const auto before = find();
+  if (before && before->file == state_.file) {
+    state_.was_resized = before->was_resized || before->next_size.has_value();
+  }
   content.inherited != nullptr ? adopt(*content.inherited, before) : adopt(before);
 }
 
@@ -60,7 +63,6 @@ void StoredIdentity::adopt(const std::optional<ExportState>& before) {
   const FoundContent now{state_.file, state_.size, state_.boot, state_.memory, nullptr};
   switch (compare(*before, now)) {
     case Continuity::same:
-      state_.was_resized = before->was_resized || before->size != state_.size;
       state_.generation = before->generation;
       state_.uuid = before->uuid;
       return;
