@@ -51,9 +51,9 @@ void Resizer::resize(const std::string& name, std::uint64_t size, Done done) {
   if (size == exported->spec().size) return done(std::nullopt);
   spdlog::info("export '{}': is being resized from {} to {}", name,
                format_size(exported->spec().size), format_size(size));
-  exported->editions().on_unused([this, name] {
+  exported->editions().on_unused(lifetime_.guard([this, name] {
     asio::post(io_, lifetime_.guard([this, name] { clear_away(name); }));
-  });
+  }));
   const auto job = jobs_.emplace(jobs_.end(), io_, *exported, size, std::move(done));
   std::vector<ExportSpec> specs;
   for (const auto& one : exports_.all()) {

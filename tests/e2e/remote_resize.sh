@@ -30,7 +30,7 @@ resize() {
   before=$(answers)
   echo "resize disk $(($1 * MiB))" >&9
   wait_until "the target has resized its export to $1 MiB" has_answered "$before"
-  expect_equal "resizing to $1 MiB" done "$(sed -n 's/.*resize disk: //p' "$target_log" | tail -n 1)"
+  expect_equal "resizing to $1 MiB" "done" "$(sed -n 's/.*resize disk: //p' "$target_log" | tail -n 1)"
 }
 
 has_size() { [[ $(stat --format %s "$image") == $(($1 * MiB)) ]]; }
@@ -94,6 +94,9 @@ umount "$scratch/fs"
 fsck.ext4 -fn "$device" >"$scratch/fsck" 2>&1 || fail "$(cat "$scratch/fsck")"
 losetup --detach "$device"
 
+begun() { grep --count 'is being resized from' "$target_log" || true; }
+has_begun() { (($(begun) > $1)); }
+
 # restart_target: with the same arguments, at the same place.
 restart_target() {
   : >"$target_log"
@@ -110,7 +113,9 @@ if [[ $backing != memory ]]; then
     before=$(stat --format %s "$(backing_file disk)")
     rest=$(sha256 "$image" 0 $((32 * MiB)))
     sync "$image"
+    resizes=$(begun)
     echo "resize disk $((size * MiB))" >&9
+    wait_until "the target begins" has_begun "$resizes"
     kill_target
     after=$(stat --format %s "$(backing_file disk)")
     [[ $after == "$before" || $after == $((size * MiB)) ]] || fail "the file has $after bytes, and had $before"

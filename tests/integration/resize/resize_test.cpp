@@ -72,13 +72,22 @@ class Busy {
   std::thread thread_;
 };
 
+initiator::SessionOptions options_of(std::uint64_t features) {
+  initiator::SessionOptions options;
+  options.features = features;
+  return options;
+}
+
+std::string name_of(const ::testing::TestParamInfo<const char*>& kind) {
+  return kind.param;
+}
+
 /// A session on an export "disk", and a queue that the test itself drives.
 class Attached {
  public:
   explicit Attached(CommandedTarget& target, std::uint64_t features = protocol::kFeatures)
       : target_(target),
-        session_(initiator::Session::connect(target.process().host_port(),
-                                             {.features = features})) {
+        session_(initiator::Session::connect(target.process().host_port(), options_of(features))) {
     initiator::AttachOptions options;
     options.queues = 2;
     image_ = session_->attach("disk", options);
@@ -152,7 +161,7 @@ class ResizeTest : public ::testing::TestWithParam<const char*> {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ResizeTest,
                          ::testing::Values("memory", "direct", "buffered", "resident"),
-                         [](const auto& info) { return info.param; });
+                         name_of);
 
 TEST_P(ResizeTest, GrowsAndShrinksUnderLoad) {
   Attached attached(target_);
@@ -162,7 +171,9 @@ TEST_P(ResizeTest, GrowsAndShrinksUnderLoad) {
     ASSERT_EQ(attached.resize(kLarge), "done");
     attached.await_size(kLarge);
     EXPECT_EQ(attached.told(), kLarge);
-    if (has_file()) EXPECT_EQ(std::filesystem::file_size(path_), kLarge);
+    if (has_file()) {
+      EXPECT_EQ(std::filesystem::file_size(path_), kLarge);
+    }
     for (std::uint64_t offset = kSmall; offset < kLarge; offset += kBlock) {
       ASSERT_TRUE(attached.reads(offset, std::byte{})) << "at " << offset << " in round " << round;
       ASSERT_EQ(attached.write(offset, std::byte{0x5a}), 0);
@@ -171,7 +182,9 @@ TEST_P(ResizeTest, GrowsAndShrinksUnderLoad) {
     ASSERT_EQ(attached.resize(kSmall), "done");
     EXPECT_EQ(attached.told(), kSmall);
     EXPECT_EQ(attached.image().size(), kSmall);
-    if (has_file()) EXPECT_EQ(std::filesystem::file_size(path_), kSmall);
+    if (has_file()) {
+      EXPECT_EQ(std::filesystem::file_size(path_), kSmall);
+    }
     EXPECT_EQ(attached.run(Operation::read, kSmall), EIO);
     EXPECT_EQ(attached.run(Operation::read, kSmall - 512), EIO) << "across the end";
     EXPECT_EQ(attached.write(kLarge - kBlock, std::byte{1}), ENOSPC);
@@ -247,7 +260,7 @@ class SlowInitiatorTest : public ResizeTest {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, SlowInitiatorTest,
                          ::testing::Values("memory", "direct", "resident"),
-                         [](const auto& info) { return info.param; });
+                         name_of);
 
 TEST_P(SlowInitiatorTest, IsEndedAndComesBackToTheSmallerSize) {
   ASSERT_EQ(target_.resize("disk", kLarge), "done");

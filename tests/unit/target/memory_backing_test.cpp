@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "common/memory_mapping.h"
 #include "error_of.h"
 #include "target/machine_memory.h"
 
