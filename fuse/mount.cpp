@@ -94,6 +94,7 @@ void Mount::make_file_system(const Options& options, Layout layout) {
       .has_holes = info.has_holes,
       .max_background = std::clamp(slots, kMinBackground, kMaxBackground),
       .source = source_.get(),
+      .uri = options.uri ? options.uri->text() : "",
   });
   source_->image().on_resized([this](std::uint64_t size) {
     file_system_->node.set_size(size);
@@ -108,6 +109,7 @@ void Mount::make_workers(const Options& options) {
   settings.spin = options.mount.spin.value_or(default_spin());
   settings.slow = options.mount.slow.value_or(settings.slow);
   team_.emplace(plan.workers);
+  file_system_->team = &*team_;
   for (unsigned i = 0; i < plan.workers; ++i) {
     workers_.push_back(std::make_unique<Worker>(*source_, *team_, i, settings));
   }

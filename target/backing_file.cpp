@@ -113,8 +113,8 @@ void BackingFile::check_has(std::uint64_t size) const {
 /// Space first, and then the size at once: whoever is killed leaves the one size or the other.
 void BackingFile::grow(std::uint64_t size, bool sparse) {
   const auto fail = [&](int error) {
-    throw Error(fmt::format("cannot make {} {} long: {}", path_, format_size(size),
-                            errno_text(error)));
+    throw Error(
+        fmt::format("cannot make {} {} long: {}", path_, format_size(size), errno_text(error)));
   };
   truncate();  // what was not cut off once is not to come back
   const auto begin = static_cast<off_t>(size_.load());
@@ -136,8 +136,8 @@ void BackingFile::truncate() {
   const std::uint64_t size = size_;
   if (size_of(fd_.get(), block_device_) == size) return;
   if (::ftruncate(fd_.get(), static_cast<off_t>(size)) == 0 && ::fsync(fd_.get()) == 0) return;
-  throw Error(fmt::format("cannot make {} {} long: {}", path_, format_size(size),
-                          errno_text(errno)));
+  throw Error(
+      fmt::format("cannot make {} {} long: {}", path_, format_size(size), errno_text(errno)));
 }
 
 std::string_view BackingFile::base_name() const noexcept {

@@ -25,10 +25,10 @@ inline constexpr std::chrono::seconds kLockWait{10};
 /// locks (fcntl(2) F_OFD_SETLK and flock(2)) that keep others away, as long as the object lives
 /// and as long as I/O on the descriptor is under way. Readers may share a file with readers.
 ///
-/// Immutable once kept, but for its size: any thread may use it at any time. The descriptor's file offset belongs to
-/// map(); I/O gives its own offsets (pread(2), io_uring). Bytes that are read or written at once
-/// must keep to alignment(), and their memory to a page; whoever uses the descriptor never
-/// changes the file's size.
+/// Immutable once kept, but for its size: any thread may use it at any time. The descriptor's file
+/// offset belongs to map(); I/O gives its own offsets (pread(2), io_uring). Bytes that are read or
+/// written at once must keep to alignment(), and their memory to a page; whoever uses the
+/// descriptor never changes the file's size.
 class BackingFile {
  public:
   /// Opens the file, or makes it (mode 0600, with its directory entry on stable storage) when it

@@ -152,9 +152,18 @@ std::size_t Sessions::count_deaf(const std::string& name, std::uint64_t size) co
 void Sessions::expel_slow(const std::string& name, std::uint64_t size) {
   for (const auto& [id, session] : sessions_) {
     if (session->is_over() || session->count_larger(name, size) == 0) continue;
-    session->expel(Status::limit,
-                   fmt::format("it did not acknowledge in time that export '{}' was resized", name));
+    session->expel(
+        Status::limit,
+        fmt::format("it did not acknowledge in time that export '{}' was resized", name));
   }
+}
+
+void Sessions::end_export(const std::string& name) {
+  for (const auto& [id, session] : sessions_) session->end_export(name);
+}
+
+void Sessions::end_disallowed(const std::string& name) {
+  for (const auto& [id, session] : sessions_) session->end_disallowed(name);
 }
 
 void Sessions::say_goodbye(std::function<void()> all_gone) {

@@ -1,5 +1,5 @@
-// What an initiator can reach of an export that has become smaller, when it keeps to no rule: what is
-// left, and no more. Only the kernel's devices prove it.
+// What an initiator can reach of an export that has become smaller, when it keeps to no rule: what
+// is left, and no more. Only the kernel's devices prove it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -28,8 +28,8 @@ constexpr std::uint64_t kSmall = 4 * kChunk + 4096;  // the last chunk is a shor
 constexpr std::uint64_t kLarge = 10 * kChunk + 8192;
 constexpr std::size_t kBlock = 4096;
 
-/// Somebody who writes blocks of the first part of an image and reads what it has written, on a thread
-/// of its own, until it is told to stop.
+/// Somebody who writes blocks of the first part of an image and reads what it has written, on a
+/// thread of its own, until it is told to stop.
 class Busy {
  public:
   explicit Busy(initiator::Image& image)
@@ -160,8 +160,7 @@ class ResizeTest : public ::testing::TestWithParam<const char*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ResizeTest,
-                         ::testing::Values("memory", "direct", "buffered", "resident"),
-                         name_of);
+                         ::testing::Values("memory", "direct", "buffered", "resident"), name_of);
 
 TEST_P(ResizeTest, GrowsAndShrinksUnderLoad) {
   Attached attached(target_);
@@ -259,8 +258,7 @@ class SlowInitiatorTest : public ResizeTest {
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, SlowInitiatorTest,
-                         ::testing::Values("memory", "direct", "resident"),
-                         name_of);
+                         ::testing::Values("memory", "direct", "resident"), name_of);
 
 TEST_P(SlowInitiatorTest, IsEndedAndComesBackToTheSmallerSize) {
   ASSERT_EQ(target_.resize("disk", kLarge), "done");
