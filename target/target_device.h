@@ -21,7 +21,6 @@ class TargetDevice {
   /// Exports in it are registered with the device, and last until they are removed from it.
   Catalog& catalog() noexcept { return catalog_; }
   const Catalog& catalog() const noexcept { return catalog_; }
-  Catalog& catalog() noexcept { return catalog_; }
 
  private:
   verbs::ProtectionDomain messages_;
