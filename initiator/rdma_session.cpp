@@ -47,6 +47,7 @@ RdmaSession::RdmaSession(const HostPort& target, const SessionOptions& options)
     : target_(target),
       timeout_(options.timeout),
       credentials_(options.credentials),
+      features_(options.features),
       condition_(options.recovery),
       instance_(random_bytes<protocol::InstanceId>()),
       addresses_(resolve(target)),
@@ -101,6 +102,7 @@ void RdmaSession::connect() {
 void RdmaSession::say_hello() {
   protocol::Hello hello;
   hello.instance = instance_;
+  hello.features = features_;
   hello.version_min = protocol::kVersion;
   hello.version_max = protocol::kVersion;
   const std::string doing = fmt::format("open a session with {}", target_.text());

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/protocol/features.h"
 #include "common/protocol/messages.h"
 #include "common/uri.h"
 #include "initiator/credentials.h"
@@ -25,6 +26,9 @@ struct SessionOptions {
 
   /// Who this is, for a target that asks; nothing: the target must not ask.
   std::optional<Credentials> credentials{};
+
+  /// Bits of protocol/features.h that the target is told of; with fewer it plays an older one.
+  std::uint64_t features = protocol::kFeatures;
 };
 
 struct AttachOptions {

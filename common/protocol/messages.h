@@ -29,7 +29,7 @@ enum class Access : std::uint8_t { read_only = 0, read_write = 1 };
 /// The first message of an initiator.
 struct Hello {
   InstanceId instance{};          ///< random, the same for a session and those that resume it
-  std::uint64_t features = 0;     ///< none are defined yet
+  std::uint64_t features = 0;     ///< that it has; see features.h
   std::uint16_t version_min = 0;  ///< versions of the protocol that it speaks
   std::uint16_t version_max = 0;
   std::uint64_t resume_session = 0;  ///< reserved
@@ -46,7 +46,7 @@ enum class Authentication : std::uint16_t {
 
 struct HelloReply {
   InstanceId target{};
-  std::uint64_t features = 0;
+  std::uint64_t features = 0;  ///< of these, those that the target has, too
   std::uint16_t version = 0;
   Authentication authentication = Authentication::none;
   std::uint16_t credits = 0;  ///< requests that may be unanswered
@@ -168,15 +168,16 @@ struct Detach {
 
 enum class EventKind : std::uint16_t {
   shutting_down = 1,
-  resized = 2,  ///< reserved
+  resized = 2,
 };
 
-/// What a target says unasked; the initiator replies with an empty payload.
+/// What a target says unasked; the initiator replies with an empty payload. What follows the kind
+/// belongs to `resized`, and is zero in others.
 struct EventNotice {
   EventKind kind{};
   std::uint64_t attachment = 0;  ///< zero: all
-  std::uint64_t size = 0;        ///< reserved: the export's new size
-  ChunkTable table;              ///< reserved: the new table
+  std::uint64_t size = 0;        ///< the export's new size, in bytes, a multiple of 512
+  ChunkTable table;              ///< the new table, as in AttachReply
 
   void encode(WireWriter& writer) const;
   static std::optional<EventNotice> decode(std::span<const std::byte> payload);
