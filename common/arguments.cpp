@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "common/option_values.h"
+#include "common/unexpected_argument.h"
 
 namespace rdmablk {
 namespace {
@@ -14,6 +15,13 @@ namespace {
 const CLI::App& named_command(const CLI::App& program) {
   const auto commands = program.get_subcommands();
   return commands.empty() ? program : *commands.front();
+}
+
+std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
+  const CLI::App& command = named_command(program);
+  const auto unknown = command.remaining();
+  if (!unknown.empty()) return complaint_about_word(command, unknown.front());
+  return complaint_about_values(command, error);
 }
 
 }  // namespace
@@ -26,8 +34,7 @@ bool read_arguments(CLI::App& program, int argc, const char* const* argv) {
     program.exit(asked);
     return false;
   } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; --help shows how to use it",
-                                 complaint_about_values(named_command(program), error)));
+    throw UsageError(fmt::format("{}; --help shows how to use it", complaint(program, error)));
   }
   return true;
 }

@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/option_values.h"
+#include "common/unexpected_argument.h"
 #include "initiator/cli/bench_command.h"
 #include "initiator/cli/devices_command.h"
 #include "initiator/cli/info_command.h"
@@ -61,10 +62,7 @@ std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
   const auto unknown = command.remaining();
   const bool is_family = command.get_require_subcommand_min() > 0;
   if (is_family && unknown.empty()) return "which command?";
-  if (is_family && unknown.front().front() != '-') {
-    return fmt::format("unknown command '{}'", unknown.front());
-  }
-  if (!unknown.empty()) return fmt::format("unexpected argument '{}'", unknown.front());
+  if (!unknown.empty()) return complaint_about_word(command, unknown.front());
   return complaint_about_values(command, error);
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "common/error.h"
+#include "common/unexpected_argument.h"
 #include "common/units.h"
 #include "initiator/cli/admin_report.h"
 #include "initiator/cli/spec_paths.h"
@@ -112,8 +113,8 @@ std::string ExportResizeCommand::size() const {
   for (const std::string& word : arguments().remaining()) {
     const bool is_size = text.empty() && word.size() > 1 && word[0] == '-' && word[1] != '-';
     if (!is_size) {
-      throw UsageError(
-          fmt::format("unexpected argument '{}'; see `rdmablk export resize --help`", word));
+      throw UsageError(fmt::format("{}; see `rdmablk export resize --help`",
+                                   complaint_about_word(arguments(), word)));
     }
     text = word;
   }

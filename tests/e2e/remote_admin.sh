@@ -50,7 +50,7 @@ expect_fail 1 "no export 'none'" admin export rm none
 expect_fail 1 "give --shrink" admin export resize disk 1M
 expect_fail 2 "SIZE takes bytes" admin export resize disk 1X
 expect_fail 2 "SIZE is required" admin export resize disk
-expect_fail 2 "unexpected argument '--frob'" admin export resize disk --frob
+expect_fail 2 "unknown option '--frob'" admin export resize disk --frob
 expect_fail 2 "which command" "$rdmablk" export
 expect_fail 2 "unknown command 'halt'" "$rdmablk" session halt
 expect_equal "exports" "disk file" "$(figure '[.exports[].name] | join(" ")' export ls)"

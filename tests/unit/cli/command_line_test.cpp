@@ -48,10 +48,25 @@ TEST(CommandLine, AsksForACommand) {
 
 TEST(CommandLine, RefusesUnknownCommandsAndOptions) {
   EXPECT_EQ(complaint({"frobnicate"}), "unknown command 'frobnicate'; see `rdmablk --help`");
-  EXPECT_EQ(complaint({"--frob"}), "unexpected argument '--frob'; see `rdmablk --help`");
+  EXPECT_EQ(complaint({"--frob"}), "unknown option '--frob'; see `rdmablk --help`");
   EXPECT_EQ(complaint({"devices", "--frob"}),
-            "unexpected argument '--frob'; see `rdmablk devices --help`");
+            "unknown option '--frob'; see `rdmablk devices --help`");
   EXPECT_EQ(complaint({"list", "a", "b"}), "unexpected argument 'b'; see `rdmablk list --help`");
+}
+
+TEST(CommandLine, SaysWhatMayHaveBeenMeant) {
+  EXPECT_EQ(complaint({"lst"}), "unknown command 'lst'; do you mean 'list'?; see `rdmablk --help`");
+  EXPECT_EQ(complaint({"exprot", "ls"}),
+            "unknown command 'exprot'; do you mean 'export'?; see `rdmablk --help`");
+  EXPECT_EQ(complaint({"export", "resise"}),
+            "unknown command 'resise'; do you mean 'resize'?; see `rdmablk export --help`");
+  EXPECT_EQ(complaint({"list", "--jsn"}),
+            "unknown option '--jsn'; do you mean '--json'?; see `rdmablk list --help`");
+  EXPECT_EQ(complaint({"bench", "--detph=4"}),
+            "unknown option '--detph'; do you mean '--depth'?; see `rdmablk bench --help`");
+  EXPECT_EQ(
+      complaint({"export", "resize", "disk", "--shrnk"}),
+      "unknown option '--shrnk'; do you mean '--shrink'?; see `rdmablk export resize --help`");
 }
 
 TEST(CommandLine, RefusesMissingArguments) {
@@ -83,7 +98,7 @@ TEST(CommandLine, TakesSizesToAddAndToTakeOff) {
   EXPECT_EQ(complaint({"export", "resize", "disk"}),
             "SIZE is required; see `rdmablk export resize --help`");
   EXPECT_EQ(complaint({"export", "resize", "disk", "1G", "-1G"}),
-            "unexpected argument '-1G'; see `rdmablk export resize --help`");
+            "unknown option '-1G'; see `rdmablk export resize --help`");
   for (const char* good : {"1G", "+1G", "-1G"}) {
     EXPECT_THROW(run({"export", "resize", "disk", good, "--json", "--socket", "/none"}), Error)
         << good;
