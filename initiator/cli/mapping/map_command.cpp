@@ -130,18 +130,23 @@ int MapCommand::map_all() const {
   bool failed = !table.errors.empty();
   for (const std::string& error : table.errors) print_error("rdmablk", error);
   const auto mapped = read_map_records(roots_);
+  std::vector<ShownMap> made;
   for (const MaptabEntry& entry : table.entries) {
     const bool is_there = std::any_of(mapped.begin(), mapped.end(), [&](const MapRecord& record) {
       return record.uri == entry.uri && state_of(roots_, record) == MapState::ready;
     });
     if (!entry.is_automatic || is_there) continue;
     try {
-      print(map_export(roots_, {.uri = entry.uri, .name = entry.name, .options = entry.options}));
+      const MapRecord record =
+          map_export(roots_, {.uri = entry.uri, .name = entry.name, .options = entry.options});
+      made.push_back(show(roots_, record));
+      if (!wants_json()) print(record);
     } catch (const Error& error) {
       print_error("rdmablk", fmt::format("{}: {}", entry.name, error.what()));
       failed = true;
     }
   }
+  if (wants_json()) print_json(map_list_json(made));
   return failed ? kExitFailed : kExitDone;
 }
 
