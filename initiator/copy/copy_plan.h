@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/protocol/io_messages.h"
+#include "initiator/wake_event.h"
 
 namespace rdmablk::copy {
 
@@ -38,6 +39,7 @@ class CopyPlan {
     Map map;                       ///< without it, all is data
   };
 
+  /// Throws SystemError.
   explicit CopyPlan(Options options) : options_(std::move(options)) {}
 
   /// The next piece; nothing when there are no more. Throws what the map throws.
@@ -50,7 +52,10 @@ class CopyPlan {
   void stop() noexcept {
     stopped_.store(true, std::memory_order_relaxed);
     finish();
+    stop_event_.signal();
   }
+  /// Readable once it is stopped.
+  int stop_fd() const noexcept { return stop_event_.fd(); }
   bool is_stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
 
   std::uint64_t length() const noexcept { return options_.length; }
@@ -65,6 +70,7 @@ class CopyPlan {
   std::size_t extent_ = 0;
   std::atomic<bool> finished_ = false;
   std::atomic<bool> stopped_ = false;
+  initiator::WakeEvent stop_event_;
 };
 
 /// A map in which all is a hole: for writing zeroes.

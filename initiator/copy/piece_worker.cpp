@@ -116,7 +116,9 @@ void PieceWorker::wait() noexcept {
   source.arm();
   destination.arm();
   if (take_all_ended()) return;
-  std::array<pollfd, 2> waiting{{{source.fd(), POLLIN, 0}, {destination.fd(), POLLIN, 0}}};
+  const int stop_fd = plan_.is_stopped() ? -1 : plan_.stop_fd();
+  std::array<pollfd, 3> waiting{
+      {{source.fd(), POLLIN, 0}, {destination.fd(), POLLIN, 0}, {stop_fd, POLLIN, 0}}};
   ::poll(waiting.data(), waiting.size(), -1);
 }
 

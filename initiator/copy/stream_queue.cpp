@@ -19,7 +19,7 @@ constexpr std::uint64_t kNoOffset = UINT64_MAX;
 
 }  // namespace
 
-StreamQueue::StreamQueue(int fd, unsigned depth) : fd_(fd), ring_(2) {
+StreamQueue::StreamQueue(int fd, unsigned depth) : fd_(fd), ring_(4) {
   waiting_.reserve(depth);
 }
 
@@ -63,17 +63,21 @@ void StreamQueue::start() noexcept {
     const auto count = std::min<std::size_t>(length, kZeroes.size());
     io_uring_prep_write(entry, fd_, kZeroes.data(), static_cast<unsigned>(count), kNoOffset);
   }
+  io_uring_sqe_set_data(entry, current_);
 }
 
 /// The descriptor does not block: somebody else shares it and wants it so.
 void StreamQueue::wait_for_room() noexcept {
-  io_uring_prep_poll_add(ring_.next_entry(), fd_,
-                         current_->operation == Operation::read ? POLLIN : POLLOUT);
+  io_uring_sqe* const entry = ring_.next_entry();
+  io_uring_prep_poll_add(entry, fd_, current_->operation == Operation::read ? POLLIN : POLLOUT);
+  io_uring_sqe_set_data(entry, current_);
   is_waiting_for_room_ = true;
 }
 
 std::size_t StreamQueue::poll(std::span<Request*> done) noexcept {
-  ring_.reap([this](void* /*data*/, int result) { on_ended(result); });
+  ring_.reap([this](const void* data, int result) {
+    if (data != nullptr) on_ended(result);  // else it is the cancelling that has ended
+  });
   kick();
   std::size_t count = 0;
   while (count < done.size() && !done_.empty()) done[count++] = &done_.pop();
@@ -81,14 +85,22 @@ std::size_t StreamQueue::poll(std::span<Request*> done) noexcept {
 }
 
 bool StreamQueue::cancel(Request& request) noexcept {
-  return &request != current_ && std::erase(waiting_, &request) > 0;
+  if (&request != current_) return std::erase(waiting_, &request) > 0;
+  if (is_cancelled_) return false;
+  is_cancelled_ = true;
+  io_uring_sqe* const entry = ring_.next_entry();
+  io_uring_prep_cancel(entry, current_, 0);
+  io_uring_sqe_set_data(entry, nullptr);
+  ring_.submit();
+  return false;
 }
 
 void StreamQueue::on_ended(int result) noexcept {
   if (is_waiting_for_room_) {
     is_waiting_for_room_ = false;
-    return start();
+    return result < 0 ? end(-result) : start();
   }
+  if (is_cancelled_ && result < 0) return end(ECANCELED);
   if (result == -EINTR) return start();
   if (result == -EAGAIN) return wait_for_room();
   if (result < 0) return end(-result);
@@ -107,6 +119,7 @@ void StreamQueue::end(int error) noexcept {
   if (is_over_) request.length = request.progress.posted;
   std::erase(waiting_, current_);
   current_ = nullptr;
+  is_cancelled_ = false;
   done_.push(request);
   if (!is_over_) return;
   for (Request* const other : waiting_) {

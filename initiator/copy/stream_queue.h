@@ -24,7 +24,8 @@ class StreamQueue final : public initiator::Queue {
   void kick() noexcept override;
   std::size_t poll(std::span<initiator::Request*> done) noexcept override;
 
-  /// Any request that is not being worked on: what came before it may never come.
+  /// Any request that is not being worked on, as what comes before it may never come. The one that
+  /// is ends soon, with ECANCELED if it is not through.
   bool cancel(initiator::Request& request) noexcept override;
 
   bool is_quiet() const noexcept override { return waiting_.empty() && done_.empty(); }
@@ -45,6 +46,7 @@ class StreamQueue final : public initiator::Queue {
   initiator::Request* current_ = nullptr;  ///< that the kernel works on
   bool is_waiting_for_room_ = false;
   bool is_over_ = false;
+  bool is_cancelled_ = false;  ///< the current one
   std::uint64_t position_ = 0;
 };
 

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <functional>
+#include <utility>
 
 #include "common/error.h"
 #include "initiator/copy/copy_worker.h"
@@ -76,29 +78,67 @@ TEST_F(CrewTest, EndsAtASignal) {
   }
 }
 
+/// Whose requests never end, as those to a target that is stopped.
+class SilentImage final : public initiator::Image {
+ public:
+  const initiator::ImageInfo& info() const noexcept override { return info_; }
+  std::unique_ptr<initiator::Queue> make_queue(unsigned /*depth*/) override {
+    return std::make_unique<SilentQueue>();
+  }
+  std::unique_ptr<initiator::RequestBuffers> make_buffers(std::size_t bytes) override {
+    return std::make_unique<initiator::RequestBuffers>(bytes);
+  }
+
+ private:
+  class SilentQueue final : public initiator::Queue {
+   public:
+    void submit(initiator::Request& /*request*/) noexcept override {}
+    void kick() noexcept override {
+      if (!std::exchange(is_interrupted_, true)) ::kill(::getpid(), SIGINT);
+    }
+    std::size_t poll(std::span<initiator::Request*> /*done*/) noexcept override { return 0; }
+    int fd() const noexcept override { return -1; }
+    void arm() noexcept override {}
+
+   private:
+    bool is_interrupted_ = false;
+  };
+
+  initiator::ImageInfo info_;
+};
+
 TEST(CrewDeathTest, DoesNotWaitForWhatDoesNotComeBack) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto wait_for_ever = [] {
-    std::array<int, 2> ends{};
-    const std::array<std::byte, kBlock> block{};
-    if (::pipe(ends.data()) != 0) return;
-    if (::write(ends[1], block.data(), block.size()) != static_cast<ssize_t>(kBlock)) return;
-    StreamImage source(ends[0], "a pipe that nobody writes more to");
+    SilentImage source;
     MemoryImage destination(kSize);
-    // The other reads are under way when the first block is written.
-    destination.fails = [](const initiator::Request&) {
-      ::kill(::getpid(), SIGINT);
-      return 0;
-    };
     cli::TerminationSignals termination;
-    CopyPlan plan({CopyPlan::kUnknown, kBlock, kBlock, {}});
+    CopyPlan plan({kSize, kBlock, kBlock, {}});
     Lane lane({{&source}, {&destination}}, 4, kBlock);
     std::vector<std::unique_ptr<PieceWorker>> workers;
     workers.push_back(std::make_unique<CopyWorker>(lane, plan, CopyWorker::Options{}));
-    Progress progress("copying", CopyPlan::kUnknown, false);
+    Progress progress("copying", kSize, false);
     Crew(workers, plan, termination, text).run(progress);
   };
-  EXPECT_EXIT(wait_for_ever(), testing::ExitedWithCode(kExitFailed), "interrupted after ");
+  EXPECT_EXIT(wait_for_ever(), testing::ExitedWithCode(kExitFailed), "interrupted after 0");
+}
+
+TEST(Crew, EndsWhileAPipeHasNothingToRead) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const UniqueFd read_end(ends[0]);
+  const UniqueFd write_end(ends[1]);
+  StreamImage source(read_end.get(), "a pipe that nobody writes more to");
+  MemoryImage destination(kSize);
+  destination.fails = [](const initiator::Request&) { return EIO; };
+  const std::array<std::byte, kBlock> block{};
+  ASSERT_EQ(::write(write_end.get(), block.data(), block.size()), static_cast<ssize_t>(kBlock));
+  CopyPlan plan({CopyPlan::kUnknown, kBlock, kBlock, {}});
+  Lane lane({{&source}, {&destination}}, 4, kBlock);
+  CopyWorker worker(lane, plan, {});
+  worker.run();
+  ASSERT_TRUE(worker.failure());
+  EXPECT_EQ(worker.failure()->error, EIO);
 }
 
 }  // namespace
