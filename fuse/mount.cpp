@@ -34,7 +34,8 @@ std::unique_ptr<ImageSource> open_source(const Options& options) {
                      {.read_only = read_only,
                       .take_over = options.mount.take_over,
                       .recovery = options.mount.recovery,
-                      .credentials = options.mount.credentials()});
+                      .credentials = options.mount.credentials(),
+                      .features = options.mount.features});
 }
 
 ImageNode::Attributes attributes(const Options& options, const initiator::ImageInfo& info,
