@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
@@ -160,6 +161,14 @@ void Mount::wait(const TerminationSignals& signals) {
   } else {
     spdlog::info("unmounted");
   }
+}
+
+int Mount::wait(const TerminationSignals& signals, CaptiveCommand& command) {
+  while (const int signal = signals.wait(ended_.fd(), command.fd())) command.signal(signal);
+  pollfd source{command.fd(), POLLIN, 0};
+  if (::poll(&source, 1, 0) > 0) return command.status();
+  spdlog::error("unmounted while the command of --run was running");
+  return kExitFailed;
 }
 
 Mount::~Mount() {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -37,7 +38,9 @@ class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
     return "Usage: rdmablk-fuse [OPTIONS] rdmablk://HOST[:PORT]/EXPORT MOUNTPOINT\n"
-           "       rdmablk-fuse [OPTIONS] --null SIZE MOUNTPOINT\n";
+           "       rdmablk-fuse [OPTIONS] --null SIZE MOUNTPOINT\n"
+           "       rdmablk-fuse [OPTIONS] --run COMMAND rdmablk://HOST[:PORT]/EXPORT "
+           "[MOUNTPOINT]\n";
   }
 };
 
@@ -54,6 +57,8 @@ struct Words {
   std::string fail_fast;
   std::string give_up;
   std::string masked_features;
+  std::string command;
+  std::string pidfile;
   bool take_over = false;
 };
 
@@ -100,6 +105,15 @@ void set_up(CLI::App& app, Options& options, Words& words) {
                      protocol::kKnownFeatures.text() + "), or all")
       ->type_name("MASK|NAME,...")
       ->group("For experts");
+  app.add_option("--pidfile", words.pidfile,
+                 "write the number of the process that serves the mount to this file when it "
+                 "works, and remove the file at the end")
+      ->type_name("FILE");
+  app.add_option("--run", words.command,
+                 "stay in the foreground and mount as long as this runs, a command line of sh(1); "
+                 "end with its status. It has $image, the image's file, $mountpoint and $uri. "
+                 "Without MOUNTPOINT one is made")
+      ->type_name("COMMAND");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning or error");
   refuse_empty_values(app);
   // A list may be empty.
@@ -127,7 +141,8 @@ void take(Options& options, const Words& words) {
     throw UsageError("option client= says who this is; it needs keyfile=, which proves it");
   }
   const std::size_t expected = words.null_size.empty() ? 2 : 1;
-  if (words.positional.size() != expected) {
+  const bool makes_mount_point = !words.command.empty() && words.positional.size() + 1 == expected;
+  if (words.positional.size() != expected && !makes_mount_point) {
     throw UsageError(words.null_size.empty()
                          ? "it takes a URI and a mount point: rdmablk-fuse "
                            "rdmablk://HOST[:PORT]/EXPORT MOUNTPOINT"
@@ -139,6 +154,9 @@ void take(Options& options, const Words& words) {
   } else {
     options.null_size = image_size(words.null_size);
   }
+  if (!words.command.empty()) options.command = words.command;
+  if (!words.pidfile.empty()) options.pidfile = std::filesystem::absolute(words.pidfile).string();
+  if (makes_mount_point) return;
   options.mount_point = words.positional.back();
   if (options.mount_point.empty()) throw UsageError("the mount point is empty");
 }

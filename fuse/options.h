@@ -50,8 +50,10 @@ struct MountOptions {
 struct Options {
   std::optional<Uri> uri;
   std::optional<std::uint64_t> null_size;  ///< bytes; in place of a URI
-  std::string mount_point;
+  std::string mount_point;                 ///< empty: one is made, for the command
   MountOptions mount;
+  std::optional<std::string> command;  ///< a shell's, which the mount is there for; in foreground
+  std::optional<std::string> pidfile;  ///< absolute; to be written when the mount works
   bool foreground = false;
   bool quiet = false;
   std::string log_level = "info";

@@ -44,11 +44,6 @@ std::vector<std::unique_ptr<FileStore>> open_stores(std::vector<ExportSpec>& spe
   return stores;
 }
 
-/// Whether anything is to be remembered of an export when the target has ended.
-bool needs_state(const ExportSpec& spec) {
-  return (spec.has_file() && !spec.read_only) || !spec.save.empty();
-}
-
 void check_slot_memory(const BackingFile& file, const Options& options) {
   const std::uint64_t needed = full_queue_bytes(file, options.limits);
   if (needed <= options.slot_memory) return;
@@ -91,6 +86,10 @@ void keep_memory(std::span<const std::unique_ptr<Export>> exports,
 }
 
 }  // namespace
+
+bool needs_state(const ExportSpec& spec) {
+  return (spec.has_file() && !spec.read_only) || !spec.save.empty();
+}
 
 std::unique_ptr<StateDirectory> open_state(const Options& options) {
   if (std::none_of(options.exports.begin(), options.exports.end(), needs_state)) return nullptr;

@@ -13,6 +13,9 @@
 
 namespace rdmablk::target {
 
+/// Whether anything is to be remembered of an export when the target has ended.
+bool needs_state(const ExportSpec& spec);
+
 /// Opens the state directory, if any of the exports needs one; null otherwise. Throws Error.
 std::unique_ptr<StateDirectory> open_state(const Options& options);
 

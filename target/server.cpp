@@ -127,6 +127,12 @@ void Server::drain_queues() {
   }
 }
 
+std::vector<SocketAddress> Server::addresses() const {
+  std::vector<SocketAddress> addresses;
+  for (const auto& listener : listeners_) addresses.push_back(listener->address());
+  return addresses;
+}
+
 void Server::announce() const {
   std::vector<std::string> where;
   for (const auto& listener : listeners_) where.push_back(listener->address().text());
