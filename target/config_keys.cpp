@@ -32,22 +32,6 @@ std::string key_of(const CLI::Option& option) {
   return key;
 }
 
-/// What a message says of "--slot-size" is said of "slot_size" here.
-std::string in_words_of_keys(const CLI::App& app, std::string text) {
-  std::size_t from = 0;
-  while ((from = text.find(kDashes, from)) != std::string::npos) {
-    const auto end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", from);
-    const auto length = (end == std::string::npos ? text.size() : end) - from;
-    const auto* const option = app.get_option_no_throw(text.substr(from, length));
-    if (option != nullptr && !is_command_line_only(*option)) {
-      text.replace(from, length, key_of(*option));
-    } else {
-      from += length;
-    }
-  }
-  return text;
-}
-
 /// What is wrong with a value's type; nothing when it is right.
 std::optional<std::string> fault_of_type(const CLI::Option& option, const ConfigEntry& entry) {
   const Kind kind = entry.value.kind;
@@ -88,6 +72,21 @@ std::vector<std::string> config_keys(const CLI::App& app) {
     if (!is_command_line_only(*option)) keys.push_back(key_of(*option));
   }
   return keys;
+}
+
+std::string in_words_of_keys(const CLI::App& app, std::string text) {
+  std::size_t from = 0;
+  while ((from = text.find(kDashes, from)) != std::string::npos) {
+    const auto end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz-", from);
+    const auto length = (end == std::string::npos ? text.size() : end) - from;
+    const auto* const option = app.get_option_no_throw(text.substr(from, length));
+    if (option != nullptr && !is_command_line_only(*option)) {
+      text.replace(from, length, key_of(*option));
+    } else {
+      from += length;
+    }
+  }
+  return text;
 }
 
 bool apply_key(CLI::App& app, const ConfigEntry& entry, Complaints& complaints) {

@@ -63,17 +63,18 @@ void Configuration::add_export(const ConfigEntry& entry) {
   if (spec) exports_.push_back(std::move(*spec));
 }
 
-Options Configuration::finish(OptionDraft draft) const {
+Options Configuration::finish(const CLI::App& app, OptionDraft draft) const {
   try {
     return target::finish(std::move(draft));
   } catch (const UsageError& error) {
     const std::string text = error.what();
-    // It begins with the option that it is about, which the command line may have set, though.
     const auto found = std::find_if(places_.begin(), places_.end(), [&](const auto& place) {
       return text.starts_with(option_name(place.first) + " ");
     });
+    const bool is_found = found != places_.end();
     Complaints complaints;
-    complaints.add(found == places_.end() ? ConfigPlace{path_, 0, 0} : found->second, text);
+    complaints.add(is_found ? found->second : ConfigPlace{path_, 0, 0},
+                   is_found ? in_words_of_keys(app, text) : text);
     complaints.raise();
     throw;  // not reached
   }

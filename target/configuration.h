@@ -21,9 +21,9 @@ class Configuration {
   /// @param command_line what is exported besides. Throws ConfigError.
   void apply(CLI::App& app, OptionDraft& draft, const std::vector<ExportSpec>& command_line);
 
-  /// finish(), with the places that a complaint is about. @param draft with the command line's
-  /// options. Throws UsageError.
-  Options finish(OptionDraft draft) const;
+  /// finish(), with the place that a complaint is about. @param draft with the command line's
+  /// options. Throws ConfigError.
+  Options finish(const CLI::App& app, OptionDraft draft) const;
 
  private:
   void apply_file(CLI::App& app, const std::string& file);

@@ -118,7 +118,7 @@ Options load_options(int argc, const char* const* argv) {
   Configuration configuration(*draft.options.config);
   configuration.apply(both, configured, draft.command_line_exports);
   read_arguments(both, argc, argv);
-  return configuration.finish(std::move(configured));
+  return configuration.finish(both, std::move(configured));
 }
 
 std::optional<Options> parse_options(int argc, const char* const* argv) {

@@ -35,14 +35,38 @@ int status_of(int wait_status) {
   return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
+/// What signals did when the program was started, which is for the command to have, too: who runs
+/// it in the background, or by nohup(1), has some ignored.
+class SignalState {
+ public:
+  /// Has those of the terminal ignored, and others blocked.
+  explicit SignalState(const sigset_t& blocked) {
+    for (std::size_t i = 0; i < kFromTerminal.size(); ++i) {
+      struct sigaction ignored {};
+      ignored.sa_handler = SIG_IGN;
+      ::sigaction(kFromTerminal[i], &ignored, &actions_[i]);
+    }
+    ::sigprocmask(SIG_BLOCK, &blocked, &mask_);
+  }
+
+  void restore() const {
+    for (std::size_t i = 0; i < kFromTerminal.size(); ++i) {
+      ::sigaction(kFromTerminal[i], &actions_[i], nullptr);
+    }
+    ::sigprocmask(SIG_SETMASK, &mask_, nullptr);
+  }
+
+ private:
+  std::array<struct sigaction, kFromTerminal.size()> actions_{};
+  sigset_t mask_{};
+};
+
 /// Between fork and exec: the command's own process.
-[[noreturn]] void become(const std::string& command, std::string_view variables, pid_t parent) {
+[[noreturn]] void become(const std::string& command, std::string_view variables, pid_t parent,
+                         const SignalState& before) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kCannotRun);  // it died before
-  for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  before.restore();
   for (const char* const name : kOfServiceManager) ::unsetenv(name);
   while (!variables.empty()) {
     const auto end = variables.find('\0');
@@ -62,11 +86,7 @@ class Keeper {
   Keeper(const std::string& command, UniqueFd socket)
       : command_(command), socket_(std::move(socket)) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    for (const int number : kFromTerminal) std::signal(number, SIG_IGN);
-    sigset_t set;
-    ::sigemptyset(&set);
-    for (const int number : {SIGCHLD, SIGTERM, SIGHUP}) ::sigaddset(&set, number);
-    ::sigprocmask(SIG_BLOCK, &set, nullptr);
+    const sigset_t set = passed_on();
     signals_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
     if (!signals_) throw SystemError("make a signalfd", errno);
   }
@@ -121,14 +141,23 @@ class Keeper {
   void start(std::string_view variables) {
     const pid_t self = ::getpid();
     child_ = ::fork();
-    if (child_ == 0) become(command_, variables, self);
+    if (child_ == 0) become(command_, variables, self, before_);
     if (child_ < 0) {
       print_error("--run", "cannot start the command: " + errno_text(errno));
       over_ = true;
     }
   }
 
+  /// And SIGCHLD.
+  static sigset_t passed_on() {
+    sigset_t set;
+    ::sigemptyset(&set);
+    for (const int number : {SIGCHLD, SIGTERM, SIGHUP}) ::sigaddset(&set, number);
+    return set;
+  }
+
   const std::string& command_;
+  SignalState before_{passed_on()};
   UniqueFd socket_;
   UniqueFd signals_;
   std::vector<char> packet_ = std::vector<char>(kMaxKeeperPacket);
