@@ -1,8 +1,9 @@
 #include "common/captive/captive_command.h"
 
-#include <fmt/format.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@
 #include <iterator>
 #include <memory>
 #include <string>
+
+#include "common/unique_fd.h"
 
 namespace rdmablk {
 namespace {
@@ -105,29 +108,23 @@ TEST_F(CaptiveCommandTest, GetsSignals) {
 
 TEST_F(CaptiveCommandTest, LeavesNoChildrenBehind) {
   const std::string alive = fifo();
-  CaptiveCommand command("(exec 9>" + alive +
-                         "; sleep 1000 & setsid sleep 1000 & sleep 1000) & exec 8<" + alive +
-                         "; exit 3");
+  const UniqueFd reader(::open(alive.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  CaptiveCommand command("exec 9>" + alive +
+                         "; setsid sleep 1000 & (sleep 1000 & sleep 1000) & exit 3");
   command.start({});
   EXPECT_EQ(wait(command), 3);
-  const int fd = ::open(alive.c_str(), O_RDONLY | O_NONBLOCK);
-  pollfd source{fd, POLLIN, 0};
-  ::poll(&source, 1, 0);
-  EXPECT_EQ(::open(alive.c_str(), O_WRONLY | O_NONBLOCK) >= 0, true);
   char byte = 0;
-  EXPECT_LE(::read(fd, &byte, 1), 0);
-  ::close(fd);
+  EXPECT_EQ(::read(reader.get(), &byte, 1), 0) << "nobody has the other end";
 }
 
 TEST_F(CaptiveCommandTest, IsEndedWithTheProgram) {
   const std::string ready = fifo();
   auto command = std::make_unique<CaptiveCommand>("exec 9>" + ready + "; sleep 1000");
   command->start({});
-  const int fd = ::open(ready.c_str(), O_RDONLY);
+  const UniqueFd fd(::open(ready.c_str(), O_RDONLY | O_CLOEXEC));
   command.reset();
   char byte = 0;
-  EXPECT_EQ(::read(fd, &byte, 1), 0) << "nobody has the other end";
-  ::close(fd);
+  EXPECT_EQ(::read(fd.get(), &byte, 1), 0) << "nobody has the other end";
 }
 
 TEST_F(CaptiveCommandTest, NeverRunsUnlessItIsStarted) {
@@ -147,12 +144,11 @@ TEST_F(CaptiveCommandTest, IsEndedWhenTheProgramIsKilled) {
     ::pause();
     ::_exit(0);
   }
-  const int fd = ::open(alive.c_str(), O_RDONLY);
+  const UniqueFd fd(::open(alive.c_str(), O_RDONLY | O_CLOEXEC));
   ::kill(program, SIGKILL);
   ::waitpid(program, nullptr, 0);
   char byte = 0;
-  EXPECT_EQ(::read(fd, &byte, 1), 0) << "all that had the other end are gone";
-  ::close(fd);
+  EXPECT_EQ(::read(fd.get(), &byte, 1), 0) << "all that had the other end are gone";
 }
 
 }  // namespace

@@ -68,10 +68,6 @@ TEST(ExportText, RefusesWhatIsNoText) {
 
 class ConfigStoreTest : public testing::Test {
  protected:
-  ConfigStoreTest() {
-    std::string pattern = testing::TempDir() + "config_store-XXXXXX";
-    directory_ = ::mkdtemp(pattern.data());
-  }
   ~ConfigStoreTest() override { std::filesystem::remove_all(directory_); }
 
   std::string file(const std::string& name) const { return directory_ + "/target.d/" + name; }
@@ -89,7 +85,12 @@ class ConfigStoreTest : public testing::Test {
     return names;
   }
 
-  std::string directory_;
+  static std::string make_directory() {
+    std::string pattern = testing::TempDir() + "config_store-XXXXXX";
+    return ::mkdtemp(pattern.data());
+  }
+
+  std::string directory_ = make_directory();
   ConfigStore store_{directory_ + "/target.toml"};
 };
 

@@ -200,7 +200,7 @@ TEST_F(ConfigurationTest, TellsEverythingAtOnceUpToABound) {
   EXPECT_EQ(complaints("a = 1\nslots = 0\n[export.b]\ntype = 5.5\nhuge = 1\n"),
             "1:1: unknown key 'a'\n"
             "2:9: slots takes a number from 1 to 1024, not '0'\n"
-            "3:9: export 'b' is of type '5.5': there are memory and file")
+            "4:8: export 'b' is of type '5.5': there are memory and file")
       << "in the order of the file";
   std::string many;
   for (int i = 0; i < 100; ++i) many += fmt::format("unknown{} = 1\n", i);
