@@ -34,7 +34,7 @@ expect_gone() { wait_for_exit "$1" 20 || fail "$2: process $1 is left"; }
 expect_no_mount() {
   wait_until "$1: the mount goes" has_no_mount
 }
-has_no_mount() { [[ -z $(mounts_of '') && -z $(find "$scratch" -maxdepth 1 -name 'rdmablk-*') ]]; }
+has_no_mount() { [[ -z $(mounts_of '') && -z $(find "$scratch" -mindepth 1 -maxdepth 1 -name 'rdmablk-*') ]]; }
 
 says="echo \$\$ >$scratch/says;"
 
@@ -99,9 +99,9 @@ expect_no_mount "after it was unmounted"
 
 # The pidfile is that of the daemon, and there as long as the mount.
 pidfile=$scratch/mount.pid
-mount_image --null 1M --pidfile "$pidfile" "$scratch/image"
+mount_image --null 1M "$scratch/image" --pidfile "$pidfile"
 expect_equal "what the pidfile says" "$(daemon_of "$scratch/image")" "$(cat "$pidfile")"
 mkdir "$scratch/other"
-expect_fail 1 "pidfile $pidfile is that of process" "$FUSE" --quiet --null 1M --pidfile "$pidfile" "$scratch/other"
+expect_fail 1 "pidfile $pidfile is that of process" "$FUSE" --quiet --null 1M "$scratch/other" --pidfile "$pidfile"
 unmount_image "$scratch/image"
 [[ ! -e $pidfile ]] || fail "the pidfile is left"
