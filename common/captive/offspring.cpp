@@ -1,15 +1,20 @@
 #include "common/captive/offspring.h"
 
-#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
+#include <sstream>
+#include <string>
+
+#include "common/units.h"
 
 namespace rdmablk {
 namespace {
@@ -19,13 +24,27 @@ using Clock = std::chrono::steady_clock;
 /// How often it is looked for children that have come: nothing tells of them.
 constexpr std::chrono::milliseconds kPause{10};
 
-/// Those of all threads, which proc(5) lists apart.
+constexpr std::uint64_t kMostPid = 1U << 30U;
+
+/// The parent of a process; 0 when it is gone. See proc(5): what stands before may hold anything.
+pid_t parent_of(const std::filesystem::path& process) {
+  std::ifstream file(process / "stat");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto name_end = text.rfind(") ");
+  if (name_end == std::string::npos) return 0;
+  pid_t parent = 0;
+  // ") S PARENT": the list of children that the kernel may have beside it is not on all kernels.
+  std::istringstream(text.substr(name_end + 4)) >> parent;
+  return parent;
+}
+
 std::set<pid_t> children() {
   std::set<pid_t> found;
   std::error_code error;
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", error)) {
-    std::ifstream list(thread.path() / "children");
-    for (pid_t child = 0; list >> child;) found.insert(child);
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
+    const auto number = parse_number(entry.path().filename().string(), kMostPid);
+    if (!number || parent_of(entry.path()) != ::getpid()) continue;
+    found.insert(static_cast<pid_t>(*number));
   }
   return found;
 }
