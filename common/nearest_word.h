@@ -7,12 +7,13 @@
 
 namespace rdmablk {
 
-/// The word that somebody who wrote another one most likely meant: the one that takes the fewest
-/// letters to be put in, left out, replaced, or exchanged with their neighbour.
-/// @return nothing when more than a third of the letters would have to be touched.
-std::optional<std::string> nearest_word(std::string_view word, std::span<const std::string> known);
+/// The word that somebody may have meant who wrote another one: the nearest by letters that are
+/// wrong, missing, too many or swapped.
+/// @return nothing when none is near: more than a third of its letters would be wrong.
+std::optional<std::string_view> nearest_word(std::string_view word,
+                                             std::span<const std::string_view> known);
 
-/// "; did you mean 'slot_size'?", or nothing when no known word is near.
-std::string suggestion(std::string_view word, std::span<const std::string> known);
+/// "; do you mean 'give_up'?", or nothing when no word is near.
+std::string suggestion(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace rdmablk

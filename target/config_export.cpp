@@ -88,9 +88,9 @@ class ExportReader {
   }
 
   void complain_about_key(const ConfigEntry& entry) {
-    std::vector<std::string> known = kFlags;
+    std::vector<std::string_view> known(kFlags.begin(), kFlags.end());
     known.insert(known.end(), kValues.begin(), kValues.end());
-    known.emplace_back(kAllow);
+    known.push_back(kAllow);
     complaints_.add(entry.place, fmt::format("unknown key '{}' of an export{}", entry.key,
                                              suggestion(entry.key, known)));
   }

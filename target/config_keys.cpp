@@ -32,6 +32,12 @@ std::string key_of(const CLI::Option& option) {
   return key;
 }
 
+std::string suggestion_for(const CLI::App& app, const std::string& key) {
+  const auto keys = config_keys(app);
+  const std::vector<std::string_view> known(keys.begin(), keys.end());
+  return suggestion(key, known);
+}
+
 /// What is wrong with a value's type; nothing when it is right.
 std::optional<std::string> fault_of_type(const CLI::Option& option, const ConfigEntry& entry) {
   const Kind kind = entry.value.kind;
@@ -98,8 +104,8 @@ bool apply_key(CLI::App& app, const ConfigEntry& entry, Complaints& complaints) 
     return false;
   }
   if (!is_spelt) {
-    complaints.add(entry.place, fmt::format("unknown key '{}'{}", entry.key,
-                                            suggestion(entry.key, config_keys(app))));
+    complaints.add(entry.place,
+                   fmt::format("unknown key '{}'{}", entry.key, suggestion_for(app, entry.key)));
     return false;
   }
   if (const auto fault = fault_of_type(*option, entry)) {

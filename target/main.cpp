@@ -42,9 +42,9 @@ void tell_idle_discards(const std::vector<std::string>& names) {
 
 /// Everything of the server is gone when this returns.
 ServerEnd serve(cm::ConnectionManager& manager, const ServiceManager& service_manager,
-                const Options& options, InheritedMemory inherited,
+                const Options& options, InheritedMemory inherited, Reload::Load load,
                 const std::function<void(const Server&)>& on_serving) {
-  Server server(manager, service_manager, options, std::move(inherited));
+  Server server(manager, service_manager, options, std::move(inherited), std::move(load));
   return server.run([&] { on_serving(server); });
 }
 
@@ -104,11 +104,12 @@ int run(int argc, char** argv) {
     check_inherited(service_manager, options, discards, inherited);
   }
   tell_idle_discards(discards);
-  auto end =
-      serve(*manager, service_manager, options, std::move(inherited), [&](const Server& server) {
-        if (predecessor) predecessor->confirm();
-        surroundings.begin(server);
-      });
+  const auto load = [argc, argv] { return load_options(argc, argv); };
+  auto end = serve(*manager, service_manager, options, std::move(inherited), load,
+                   [&](const Server& server) {
+                     if (predecessor) predecessor->confirm();
+                     surroundings.begin(server);
+                   });
   if (end.successor) hand_over(std::move(end.memory), std::move(*end.successor));
   return surroundings.end();
 }

@@ -177,6 +177,7 @@ void describe_options(CLI::App& app, OptionDraft& draft) {
   describe_access(app, draft);
   describe_places(app, draft);
   describe_limits(app, draft.options);
+  draft.options.admin.describe(app);
   describe_slots(app, draft);
   describe_features(app, draft);
   describe_start(app, draft);

@@ -79,6 +79,7 @@ Options finish(OptionDraft draft) {
   check_exports(options);
   check_authentication(options, draft.insecure);
   check_client_slot_memory(options);
+  options.admin.check();
   if (options.listen.empty()) options.listen = default_addresses(options);
   return options;
 }

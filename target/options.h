@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/uri.h"
+#include "target/admin_options.h"
 #include "target/export_spec.h"
 #include "target/limits.h"
 
@@ -41,6 +42,8 @@ struct Options {
   std::optional<std::string> config;   ///< the configuration file
   std::optional<std::string> pidfile;  ///< to be written when it serves
   std::optional<std::string> command;  ///< a shell's, which the target serves as long as it runs
+
+  AdminOptions admin;
 };
 
 /// What else a command line may ask for.

@@ -64,7 +64,7 @@ insecure = true
 slot_sise = "64K"
 slots = 0
 END
-expect_check 2 "^rdmablk-target: $config:2:1: unknown key 'slot_sise'; did you mean 'slot_size'\?
+expect_check 2 "^rdmablk-target: $config:2:1: unknown key 'slot_sise'; do you mean 'slot_size'\?
 rdmablk-target: $config:3:9: slots takes a number from 1 to 1024, not '0'$"
 status=0
 "${tgt[@]}" --listen "$address:0" 2>"$scratch/log" || status=$?

@@ -148,9 +148,9 @@ TEST_F(ConfigurationTest, AnExportIsDefinedOnce) {
 
 TEST_F(ConfigurationTest, NamesThePlaceAndTheNearestKey) {
   EXPECT_EQ(complaints("slots = 4\n  slot_sise = 5"),
-            "2:3: unknown key 'slot_sise'; did you mean 'slot_size'?");
+            "2:3: unknown key 'slot_sise'; do you mean 'slot_size'?");
   EXPECT_EQ(complaints("colour = 5"), "1:1: unknown key 'colour'");
-  EXPECT_THAT(complaints("slot-size = 5"), HasSubstr("did you mean 'slot_size'?"));
+  EXPECT_THAT(complaints("slot-size = 5"), HasSubstr("do you mean 'slot_size'?"));
   EXPECT_THAT(complaints("[export.a]\ntype = \"memory\"\nsise = 512"),
               AllOf(StartsWith("3:1: unknown key 'sise' of an export"), HasSubstr("'size'")));
   EXPECT_THAT(complaints("succeed = 5"), HasSubstr("for the command line alone"));
