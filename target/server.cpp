@@ -125,6 +125,12 @@ void Server::drain_queues() {
   }
 }
 
+std::vector<SocketAddress> Server::addresses() const {
+  std::vector<SocketAddress> addresses;
+  for (const auto& listener : listeners_) addresses.push_back(listener->address());
+  return addresses;
+}
+
 TargetFacts Server::facts() const {
   TargetFacts facts;
   for (const auto& listener : listeners_) facts.listening.push_back(listener->address().text());

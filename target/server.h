@@ -57,6 +57,9 @@ class Server final : public Administration, private cm::RequestHandler, private 
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
+  /// Where it listens, while it serves: with the ports that were chosen.
+  std::vector<SocketAddress> addresses() const;
+
   /// Listens and serves until SIGTERM or SIGINT, or until a successor asks for it, and
   /// takes leave of the sessions. Without a successor it then brings to the files of exports what
   /// they lack. Throws Error, also when data is lost.
