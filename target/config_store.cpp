@@ -53,7 +53,7 @@ int write_file(const std::string& path, std::string_view text) {
 
 ConfigStore::ConfigStore(const std::string& config) : directory_(drop_in_directory(config)) {}
 
-void ConfigStore::write_export(const ExportSpec& spec) const {
+void ConfigStore::keep(const ExportSpec& spec) {
   const std::string text = std::string(kMark) + export_text(spec);
   const std::string path = path_of(spec.name);
   if (!has_mark(path).value_or(true)) {
@@ -73,15 +73,16 @@ void ConfigStore::write_export(const ExportSpec& spec) const {
   sync();
 }
 
-bool ConfigStore::remove_export(const std::string& name) const {
-  if (!has_export(name)) return false;
+void ConfigStore::forget(const std::string& name) {
   const std::string path = path_of(name);
+  if (!keeps(name)) {
+    throw Error(fmt::format("cannot remove {}: `rdmablk export add` has not made it", path));
+  }
   if (::unlink(path.c_str()) != 0) throw SystemError(fmt::format("remove {}", path), errno);
   sync();
-  return true;
 }
 
-bool ConfigStore::has_export(const std::string& name) const {
+bool ConfigStore::keeps(const std::string& name) const {
   return has_mark(path_of(parse_export_name(name))).value_or(false);
 }
 

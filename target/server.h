@@ -17,6 +17,7 @@
 #include "target/administration.h"
 #include "target/client_budgets.h"
 #include "target/client_log.h"
+#include "target/config_store.h"
 #include "target/counters.h"
 #include "target/counts.h"
 #include "target/device_selection.h"
@@ -102,6 +103,8 @@ class Server final : public Administration, private cm::RequestHandler, private 
   const ServiceManager& service_manager_;
   Limits limits_;
   AdminOptions admin_options_;
+  std::string configuration_;         ///< the file; empty: none
+  std::optional<ConfigStore> store_;  ///< for what is changed at run time; beside that file
   std::optional<pid_t> predecessor_;  ///< whose place is taken
   KeyRing key_ring_;
   ClientLog client_log_;

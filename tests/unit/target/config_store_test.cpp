@@ -95,36 +95,36 @@ class ConfigStoreTest : public testing::Test {
 };
 
 TEST_F(ConfigStoreTest, KeepsExports) {
-  store_.write_export(spec_of("a=memory:1M"));
-  EXPECT_TRUE(store_.has_export("a"));
+  store_.keep(spec_of("a=memory:1M"));
+  EXPECT_TRUE(store_.keeps("a"));
   EXPECT_EQ(read(content("a.toml")), spec_of("a=memory:1M"));
-  store_.write_export(spec_of("a=memory:2M"));
+  store_.keep(spec_of("a=memory:2M"));
   EXPECT_EQ(read(content("a.toml")), spec_of("a=memory:2M"));
   EXPECT_EQ(files().size(), 1U);
-  EXPECT_TRUE(store_.remove_export("a"));
-  EXPECT_FALSE(store_.remove_export("a"));
-  EXPECT_FALSE(store_.has_export("a"));
+  store_.forget("a");
+  EXPECT_THAT(error_of<Error>([&] { store_.forget("a"); }), HasSubstr("a.toml"));
+  EXPECT_FALSE(store_.keeps("a"));
   EXPECT_TRUE(files().empty());
 }
 
 TEST_F(ConfigStoreTest, LeavesAloneWhatOthersHaveWritten) {
   std::filesystem::create_directory(directory_ + "/target.d");
   std::ofstream(file("a.toml")) << "# mine\n";
-  EXPECT_THAT(error_of<Error>([&] { store_.write_export(spec_of("a=memory:1M")); }),
+  EXPECT_THAT(error_of<Error>([&] { store_.keep(spec_of("a=memory:1M")); }),
               HasSubstr("somebody else"));
-  EXPECT_FALSE(store_.has_export("a"));
-  EXPECT_FALSE(store_.remove_export("a"));
+  EXPECT_FALSE(store_.keeps("a"));
+  EXPECT_THAT(error_of<Error>([&] { store_.forget("a"); }), HasSubstr("has not made it"));
   EXPECT_EQ(content("a.toml"), "# mine\n");
   EXPECT_EQ(files().size(), 1U);
 }
 
 TEST_F(ConfigStoreTest, FollowsNoName) {
-  EXPECT_THROW(store_.remove_export("../target"), UsageError);
+  EXPECT_THROW(store_.forget("../target"), UsageError);
 }
 
 TEST_F(ConfigStoreTest, LeavesNothingWhenItFails) {
   std::filesystem::create_directories(file("a.toml/in the way"));
-  EXPECT_THROW(store_.write_export(spec_of("a=memory:1M")), Error);
+  EXPECT_THROW(store_.keep(spec_of("a=memory:1M")), Error);
   EXPECT_EQ(files().size(), 1U);
 }
 
