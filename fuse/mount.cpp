@@ -32,6 +32,7 @@ std::unique_ptr<ImageSource> open_source(const Options& options) {
   if (!options.uri) return open_null(*options.null_size, plan, read_only);
   return open_remote(*options.uri, plan,
                      {.read_only = read_only,
+                      .or_less = options.or_read_only,
                       .take_over = options.mount.take_over,
                       .recovery = options.mount.recovery,
                       .credentials = options.mount.credentials()});
@@ -119,7 +120,7 @@ void Mount::mount(const Options& options, const MountPoint& point) {
   MountSettings settings;
   settings.source = options.mount.fsname.value_or(options.source());
   settings.read_only = file_system_->read_only;
-  settings.allow_other = options.mount.allow_other;
+  settings.allow_other = options.mount.allow_other || ::geteuid() == 0;
   settings.flags = options.mount.kernel_flags;
   session_ = std::make_unique<FuseSession>(settings, operations(), file_system_.get());
   session_->mount(point.path);

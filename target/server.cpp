@@ -81,9 +81,16 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
     device_events.push_back(std::make_unique<DeviceEvents>(io_, device->context()));
   }
   announce();
+  status_.emplace(io_, service_manager_, [this] { return status_text(); });
+  sessions_->on_size([this] {
+    if (status_) status_->changed();
+  });
   service_manager_.tell_ready();
+  watchdog_.emplace(io_, service_manager_, [this] { return &exports_.io_threads(); });
   on_serving();
   io_.run();
+  watchdog_.reset();  // what comes may take as long as files take
+  status_.reset();
   goodbye_.cancel();
   listeners_.clear();
   sessions_->clear();
@@ -134,6 +141,16 @@ void Server::announce() const {
   std::vector<std::string> over;
   for (const auto& device : exports_.devices()) over.push_back(device->name());
   spdlog::info("listening on {} over {}", fmt::join(where, " and "), fmt::join(over, ", "));
+}
+
+std::string Server::status_text() const {
+  std::vector<std::string_view> names;
+  std::uint64_t bytes = 0;
+  for (const auto& exported : exports_.all()) {
+    names.emplace_back(exported->spec().name);
+    bytes += exported->spec().size;
+  }
+  return service_status_text(names, bytes, sessions_->size());
 }
 
 void Server::wait_for_signal() {
@@ -191,8 +208,8 @@ std::vector<SessionStatus> Server::sessions() const {
 void Server::add_export(const ExportSpec& spec, ExportOrigin origin, Done done) {
   ExportSpec with_origin = spec;
   with_origin.origin = origin;
-  changes_.add(with_origin, [this, name = spec.name,
-                             done = std::move(done)](std::optional<std::string> failure) {
+  changes_.add(with_origin, [this, name = spec.name, done = telling_status(std::move(done))](
+                                std::optional<std::string> failure) {
     const Export* const added = failure ? nullptr : exports_.find(name);
     if (added != nullptr) key_ring_.check_rules(added->spec());
     done(std::move(failure));
@@ -200,11 +217,15 @@ void Server::add_export(const ExportSpec& spec, ExportOrigin origin, Done done) 
 }
 
 void Server::remove_export(const std::string& name, const RemoveOptions& options, Done done) {
+<<<<<<< HEAD
   const Export* const exported = exports_.find(name);
   if (exported != nullptr && resizer_->is_busy(*exported)) {
     return done(fmt::format("export '{}' is being resized; try again when that is done", name));
   }
   changes_.remove(name, options, std::move(done));
+=======
+  changes_.remove(name, options, telling_status(std::move(done)));
+>>>>>>> runtime
 }
 
 void Server::resize_export(const std::string& name, std::uint64_t size, Done done) {
@@ -220,8 +241,20 @@ bool Server::evict(std::uint32_t session, const std::string& reason) {
 }
 
 void Server::reload(Done done) {
+  service_manager_.tell_reloading();
   reload_keys();
-  reload_.run(std::move(done));
+  reload_.run([this, done = std::move(done)](std::optional<std::string> failure) {
+    if (!stopping_) service_manager_.tell_ready();
+    done(std::move(failure));
+  });
+}
+
+/// @return what tells the service manager, too, of exports that have changed.
+Administration::Done Server::telling_status(Done done) {
+  return [this, done = std::move(done)](std::optional<std::string> failure) {
+    if (status_) status_->changed();
+    done(std::move(failure));
+  };
 }
 
 void Server::shut_down() {

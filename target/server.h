@@ -29,9 +29,11 @@
 #include "target/reload.h"
 #include "target/resizer.h"
 #include "target/service_manager.h"
+#include "target/service_status.h"
 #include "target/session_environment.h"
 #include "target/sessions.h"
 #include "target/succession_listener.h"
+#include "target/watchdog.h"
 
 namespace rdmablk::target {
 
@@ -90,6 +92,8 @@ class Server final : public Administration, private cm::RequestHandler, private 
   void reload_keys();
   void drain_queues();
   void settle_exports();
+  std::string status_text() const;
+  Done telling_status(Done done);
 
   cm::ConnectionManager& manager_;
   const ServiceManager& service_manager_;
@@ -116,6 +120,8 @@ class Server final : public Administration, private cm::RequestHandler, private 
   asio::steady_timer goodbye_{io_};
   std::optional<SuccessionListener> succession_;
   std::optional<Successor> successor_;
+  std::optional<ServiceStatus> status_;
+  std::optional<Watchdog> watchdog_;
   std::optional<AdminDesk> admin_;  ///< as long as it serves
   Listeners listeners_;
   std::optional<Sessions> sessions_;  ///< as soon as there is an environment for them
