@@ -217,15 +217,11 @@ void Server::add_export(const ExportSpec& spec, ExportOrigin origin, Done done) 
 }
 
 void Server::remove_export(const std::string& name, const RemoveOptions& options, Done done) {
-<<<<<<< HEAD
   const Export* const exported = exports_.find(name);
   if (exported != nullptr && resizer_->is_busy(*exported)) {
     return done(fmt::format("export '{}' is being resized; try again when that is done", name));
   }
-  changes_.remove(name, options, std::move(done));
-=======
   changes_.remove(name, options, telling_status(std::move(done)));
->>>>>>> runtime
 }
 
 void Server::resize_export(const std::string& name, std::uint64_t size, Done done) {
@@ -233,7 +229,7 @@ void Server::resize_export(const std::string& name, std::uint64_t size, Done don
   if (exported != nullptr && changes_.is_leaving(*exported)) {
     return done(fmt::format("export '{}' is being removed", name));
   }
-  resizer_->resize(name, size, std::move(done));
+  resizer_->resize(name, size, telling_status(std::move(done)));
 }
 
 bool Server::evict(std::uint32_t session, const std::string& reason) {
