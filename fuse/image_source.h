@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "common/protocol/features.h"
 #include "common/uri.h"
 #include "fuse/worker_plan.h"
 #include "initiator/credentials.h"
@@ -55,7 +56,8 @@ struct RemoteAccess {
   bool or_less = false;    ///< where writing is not allowed, asks for reading
   bool take_over = false;  ///< takes the right to write from who has it
   initiator::RecoveryOptions recovery;
-  std::optional<initiator::Credentials> credentials{};  ///< for a target that asks who this is
+  std::optional<initiator::Credentials> credentials{};     ///< for a target that asks who this is
+  protocol::Features features = protocol::kKnownFeatures;  ///< to tell the target of
 };
 
 /// Attaches an export. When locked memory is short, with less than the plan, and a warning. Throws

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
@@ -35,7 +36,8 @@ std::unique_ptr<ImageSource> open_source(const Options& options) {
                       .or_less = options.or_read_only,
                       .take_over = options.mount.take_over,
                       .recovery = options.mount.recovery,
-                      .credentials = options.mount.credentials()});
+                      .credentials = options.mount.credentials(),
+                      .features = options.mount.features});
 }
 
 ImageNode::Attributes attributes(const Options& options, const initiator::ImageInfo& info,
@@ -168,6 +170,14 @@ void Mount::wait(const TerminationSignals& signals) {
   } else {
     spdlog::info("unmounted");
   }
+}
+
+int Mount::wait(const TerminationSignals& signals, CaptiveCommand& command) {
+  while (const int signal = signals.wait(ended_.fd(), command.fd())) command.signal(signal);
+  pollfd source{command.fd(), POLLIN, 0};
+  if (::poll(&source, 1, 0) > 0) return command.status();
+  spdlog::error("unmounted while the command of --run was running");
+  return kExitFailed;
 }
 
 Mount::~Mount() {

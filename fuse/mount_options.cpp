@@ -29,7 +29,7 @@ constexpr std::uint64_t kMaxSlow = 3'600'000;
 
 constexpr auto kWithValue = std::to_array<std::string_view>(
     {"uid", "gid", "mode", "fsname", "workers", "queue_depth", "spin", "slow", "reconnect_delay",
-     "fail_fast", "give_up", "keyfile", "client"});
+     "fail_fast", "give_up", "keyfile", "client", "mask_features"});
 
 /// Those beside them that a misspelt word may have been meant for.
 constexpr auto kFlags =
@@ -175,6 +175,8 @@ void MountOptions::set(const std::string& name, const std::string& value) {
     recovery.fail_fast = initiator::read_recovery_limit("option " + name, value);
   } else if (name == "give_up") {
     recovery.give_up = initiator::read_recovery_limit("option " + name, value);
+  } else if (name == "mask_features") {
+    features = protocol::kKnownFeatures.without(protocol::parse_features("option " + name, value));
   } else if (MountOptions ignored; set_flag(ignored, name)) {
     throw UsageError(fmt::format("mount option {} takes no value, and has '{}'", name, value));
   } else {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "common/protocol/features.h"
 #include "common/uri.h"
 #include "fuse/worker_plan.h"
 #include "initiator/credentials.h"
@@ -33,8 +34,9 @@ struct MountOptions {
   std::optional<unsigned> queue_depth;
   std::optional<std::chrono::microseconds> spin;
   std::optional<std::chrono::milliseconds> slow;
-  bool take_over = false;               ///< the right to write, from who has it
-  initiator::RecoveryOptions recovery;  ///< what to do while the target is away
+  bool take_over = false;                                  ///< the right to write, from who has it
+  initiator::RecoveryOptions recovery;                     ///< what to do while the target is away
+  protocol::Features features = protocol::kKnownFeatures;  ///< to tell the target of
 
   bool is_sloppy = false;  ///< to be set before parse(): options unknown here are left out
   std::vector<std::string> unknown{};  ///< and named here
@@ -55,8 +57,10 @@ struct MountOptions {
 struct Options {
   std::optional<Uri> uri;
   std::optional<std::uint64_t> null_size;  ///< bytes; in place of a URI
-  std::string mount_point;
+  std::string mount_point;                 ///< empty: one is made, for the command
   MountOptions mount;
+  std::optional<std::string> command;  ///< a shell's, which the mount is there for; in foreground
+  std::optional<std::string> pidfile;  ///< absolute; to be written when the mount works
   bool foreground = false;
   bool quiet = false;
   bool or_read_only = false;  ///< mount read-only what may not be written, unasked

@@ -19,7 +19,7 @@ class AddressPrefix {
   /// As parse() takes it: "192.0.2.0/24".
   std::string text() const;
 
-  friend bool operator==(const AddressPrefix&, const AddressPrefix&) = default;
+  bool operator==(const AddressPrefix&) const = default;
 
  private:
   AddressPrefix(const asio::ip::address& address, unsigned bits);

@@ -13,6 +13,8 @@ inline constexpr std::size_t kMaxQueues = 64;
 
 /// What a target grants, and how long it waits for others.
 struct Limits {
+  protocol::Features features = protocol::kKnownFeatures;  ///< that it offers
+
   std::size_t sessions = 1024;
   std::size_t client_sessions = 256;  ///< of one client, or address
   std::size_t handshakes = 128;       ///< peers that are not in yet, or were refused
@@ -24,8 +26,6 @@ struct Limits {
   std::size_t client_queues = 1024;  ///< the same, of all sessions of one client, or address
 
   unsigned admin_rate = 1000;  ///< messages a second of a session; 0: any number
-
-  std::uint64_t features = protocol::kFeatures;  ///< what it has of the protocol's; see features.h
 
   std::uint16_t queues = kMaxQueues;              ///< of an attachment
   std::uint32_t depth = 4096;                     ///< requests in flight on a queue

@@ -41,6 +41,7 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
       service_manager_(service_manager),
       limits_(options.limits),
       admin_options_(options.admin),
+      configuration_(options.config.value_or("")),
       predecessor_(options.predecessor),
       key_ring_(options.key_file),
       addresses_(resolve_all(options.listen)),
@@ -53,6 +54,7 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
         sessions_->end_disallowed(exported.spec().name);
         key_ring_.check_rules(exported.spec());
       }) {
+  if (options.config) store_.emplace(*options.config);
   key_ring_.check_rules(exports_.all());
   environment_.emplace(SessionEnvironment{
       io_, counters_, limits_, random_bytes<protocol::InstanceId>(), exports_.io_threads(), drain_,
@@ -71,7 +73,7 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   count_signal_.emplace(io_, SIGUSR1);
   wait_for_count_signal();
   listeners_ = listen_on(manager_, addresses_, *this);
-  admin_.emplace(io_, *this, nullptr, facts(), admin_options_, predecessor_);
+  admin_.emplace(io_, *this, store_ ? &*store_ : nullptr, facts(), admin_options_, predecessor_);
   exports_.begin();  // nobody is served before this: connections wait
   SuccessionHandler& succession = *this;
   succession_.emplace(io_, succession);
@@ -127,10 +129,17 @@ void Server::drain_queues() {
   }
 }
 
+std::vector<SocketAddress> Server::addresses() const {
+  std::vector<SocketAddress> addresses;
+  for (const auto& listener : listeners_) addresses.push_back(listener->address());
+  return addresses;
+}
+
 TargetFacts Server::facts() const {
   TargetFacts facts;
   for (const auto& listener : listeners_) facts.listening.push_back(listener->address().text());
   for (const auto& device : exports_.devices()) facts.devices.push_back(device->name());
+  facts.configuration = configuration_;
   facts.asks_clients = key_ring_.keys() != nullptr;
   return facts;
 }

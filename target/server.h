@@ -17,6 +17,7 @@
 #include "target/administration.h"
 #include "target/client_budgets.h"
 #include "target/client_log.h"
+#include "target/config_store.h"
 #include "target/counters.h"
 #include "target/counts.h"
 #include "target/device_selection.h"
@@ -57,6 +58,9 @@ class Server final : public Administration, private cm::RequestHandler, private 
   ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
+
+  /// Where it listens, while it serves: with the ports that were chosen.
+  std::vector<SocketAddress> addresses() const;
 
   /// Listens and serves until SIGTERM or SIGINT, or until a successor asks for it, and
   /// takes leave of the sessions. Without a successor it then brings to the files of exports what
@@ -99,6 +103,8 @@ class Server final : public Administration, private cm::RequestHandler, private 
   const ServiceManager& service_manager_;
   Limits limits_;
   AdminOptions admin_options_;
+  std::string configuration_;         ///< the file; empty: none
+  std::optional<ConfigStore> store_;  ///< for what is changed at run time; beside that file
   std::optional<pid_t> predecessor_;  ///< whose place is taken
   KeyRing key_ring_;
   ClientLog client_log_;

@@ -95,10 +95,10 @@ Step SessionProtocol::hello(const Message& message) {
     return step;
   }
   peer_.instance = request->instance;
-  features_ = request->features & limits_.features;
+  peer_.features = limits_.features.common_with(request->features);
   protocol::HelloReply reply;
   reply.target = target_;
-  reply.features = features_;
+  reply.features = peer_.features;
   reply.version = protocol::kVersion;
   reply.credits = protocol::kAdminCredits;
   reply.session = id_;

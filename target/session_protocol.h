@@ -89,7 +89,7 @@ class SessionProtocol {
   std::optional<Outgoing> announce_size(std::string_view name);
 
   /// Whether its initiator takes notice of that.
-  bool takes_sizes() const noexcept { return (features_ & protocol::kFeatureResize) != 0; }
+  bool takes_sizes() const noexcept { return peer_.features.has(protocol::Feature::resize); }
 
   /// Whether there is anybody to say goodbye to.
   bool is_ready() const noexcept { return state_ == State::ready; }
@@ -139,7 +139,6 @@ class SessionProtocol {
   const Limits& limits_;
   State state_ = State::awaiting_hello;
   SessionEvents events_;
-  std::uint64_t features_ = 0;  ///< that both have
   SessionPeer peer_;
   ExportsView view_;
   Authenticator authenticator_;

@@ -73,7 +73,7 @@ class Busy {
   std::thread thread_;
 };
 
-initiator::SessionOptions options_of(std::uint64_t features) {
+initiator::SessionOptions options_of(protocol::Features features) {
   initiator::SessionOptions options;
   options.features = features;
   return options;
@@ -86,7 +86,7 @@ std::string name_of(const ::testing::TestParamInfo<const char*>& kind) {
 /// A session on an export "disk", and a queue that the test itself drives.
 class Attached {
  public:
-  explicit Attached(CommandedTarget& target, std::uint64_t features = protocol::kFeatures)
+  explicit Attached(CommandedTarget& target, protocol::Features features = protocol::kKnownFeatures)
       : target_(target),
         session_(initiator::Session::connect(target.process().host_port(), options_of(features))) {
     initiator::AttachOptions options;
@@ -219,7 +219,7 @@ TEST_P(ResizeTest, KeepsWhatIsNotCutOff) {
 /// An initiator of the protocol's first version goes on with what it knows.
 TEST_P(ResizeTest, LeavesThoseAloneWhoCannotBeTold) {
   {
-    Attached attached(target_, 0);
+    Attached attached(target_, protocol::Features());
     Busy busy(attached.image());
     attached.start();
     ASSERT_EQ(attached.resize(kLarge), "done");
