@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
@@ -32,9 +33,11 @@ std::unique_ptr<ImageSource> open_source(const Options& options) {
   if (!options.uri) return open_null(*options.null_size, plan, read_only);
   return open_remote(*options.uri, plan,
                      {.read_only = read_only,
+                      .or_less = options.or_read_only,
                       .take_over = options.mount.take_over,
                       .recovery = options.mount.recovery,
-                      .credentials = options.mount.credentials()});
+                      .credentials = options.mount.credentials(),
+                      .features = options.mount.features});
 }
 
 ImageNode::Attributes attributes(const Options& options, const initiator::ImageInfo& info,
@@ -94,6 +97,7 @@ void Mount::make_file_system(const Options& options, Layout layout) {
       .has_holes = info.has_holes,
       .max_background = std::clamp(slots, kMinBackground, kMaxBackground),
       .source = source_.get(),
+      .uri = options.uri ? options.uri->text() : "",
   });
   source_->image().on_resized([this](std::uint64_t size) {
     file_system_->node.set_size(size);
@@ -108,6 +112,7 @@ void Mount::make_workers(const Options& options) {
   settings.spin = options.mount.spin.value_or(default_spin());
   settings.slow = options.mount.slow.value_or(settings.slow);
   team_.emplace(plan.workers);
+  file_system_->team = &*team_;
   for (unsigned i = 0; i < plan.workers; ++i) {
     workers_.push_back(std::make_unique<Worker>(*source_, *team_, i, settings));
   }
@@ -117,7 +122,7 @@ void Mount::mount(const Options& options, const MountPoint& point) {
   MountSettings settings;
   settings.source = options.mount.fsname.value_or(options.source());
   settings.read_only = file_system_->read_only;
-  settings.allow_other = options.mount.allow_other;
+  settings.allow_other = options.mount.allow_other || ::geteuid() == 0;
   settings.flags = options.mount.kernel_flags;
   session_ = std::make_unique<FuseSession>(settings, operations(), file_system_.get());
   session_->mount(point.path);
@@ -165,6 +170,14 @@ void Mount::wait(const TerminationSignals& signals) {
   } else {
     spdlog::info("unmounted");
   }
+}
+
+int Mount::wait(const TerminationSignals& signals, CaptiveCommand& command) {
+  while (const int signal = signals.wait(ended_.fd(), command.fd())) command.signal(signal);
+  pollfd source{command.fd(), POLLIN, 0};
+  if (::poll(&source, 1, 0) > 0) return command.status();
+  spdlog::error("unmounted while the command of --run was running");
+  return kExitFailed;
 }
 
 Mount::~Mount() {

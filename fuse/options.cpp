@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -20,7 +21,8 @@ constexpr const char* kFooter =
     "what\nFUSE alone costs.\n\n"
     "Mount options: ro, rw, allow_other, uid=N, gid=N, mode=OCTAL (of the image's file), "
     "fsname=TEXT,\nworkers=N, queue_depth=N, spin=US, slow=MS, reconnect_delay=S, "
-    "fail_fast=S, give_up=S, take_over, keyfile=FILE,\nclient=NAME. Those of mount(8) such as "
+    "fail_fast=S, give_up=S, take_over, keyfile=FILE,\nclient=NAME, mask_features=LIST. Those of "
+    "mount(8) such as "
     "_netdev and "
     "noauto are accepted.\n\n"
     "The key in keyfile=, made by `rdmablk keygen`, proves to the target who this is, and that it "
@@ -30,13 +32,17 @@ constexpr const char* kFooter =
     "While the target cannot be reached, reads and writes wait; `rdmablk timeouts MOUNTPOINT` "
     "shows how\nit is going, and changes the three times. They count from the loss.\n\n"
     "The log goes to standard error until the mount works, and from then on to syslog, under the "
-    "name\nrdmablk-fuse (journalctl -t rdmablk-fuse); with --foreground, to standard error.";
+    "name\nrdmablk-fuse (journalctl -t rdmablk-fuse); with --foreground, to standard error.\n\n"
+    "Under the name mount.rdmablk it is what mount(8) runs for `mount -t rdmablk`, and for lines "
+    "of\nfstab. A mount of root's is for all users: the mode of the image's file says who may.";
 
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
     return "Usage: rdmablk-fuse [OPTIONS] rdmablk://HOST[:PORT]/EXPORT MOUNTPOINT\n"
-           "       rdmablk-fuse [OPTIONS] --null SIZE MOUNTPOINT\n";
+           "       rdmablk-fuse [OPTIONS] --null SIZE MOUNTPOINT\n"
+           "       rdmablk-fuse [OPTIONS] --run COMMAND rdmablk://HOST[:PORT]/EXPORT "
+           "[MOUNTPOINT]\n";
   }
 };
 
@@ -52,7 +58,11 @@ struct Words {
   std::string reconnect_delay;
   std::string fail_fast;
   std::string give_up;
+  std::string masked_features;
+  std::string command;
+  std::string pidfile;
   bool take_over = false;
+  bool is_sloppy = false;
 };
 
 std::uint64_t image_size(const std::string& text) {
@@ -92,7 +102,28 @@ void set_up(CLI::App& app, Options& options, Words& words) {
       "seconds after which there are no more attempts, and requests fail for good (600)");
   app.add_flag("--take-over", words.take_over,
                "take the export from the initiator that has it mounted for writing");
+  app.add_option("--mask-features", words.masked_features,
+                 "do as an initiator that does not know these features of the protocol: numbers "
+                 "such as 0x1, names (" +
+                     protocol::kKnownFeatures.text() + "), or all")
+      ->type_name("MASK|NAME,...")
+      ->group("For experts");
+  app.add_option("--pidfile", words.pidfile,
+                 "write the number of the process that serves the mount to this file when it "
+                 "works, and remove the file at the end")
+      ->type_name("FILE");
+  app.add_option("--run", words.command,
+                 "stay in the foreground and mount as long as this runs, a command line of sh(1); "
+                 "end with its status. It has $image, the image's file, $mountpoint and $uri. "
+                 "Without MOUNTPOINT one is made")
+      ->type_name("COMMAND");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning or error");
+  app.add_flag("--or-read-only", options.or_read_only,
+               "mount read-only, unasked, what may not be written");
+  app.add_flag("--sloppy", words.is_sloppy, "leave out mount options that are unknown here");
+  app.add_flag("--fake", options.is_fake, "check the command line and the key file, nothing else");
+  app.add_flag("--for-mount", options.for_mount,
+               "the exit statuses of mount(8): 1 usage, 2 system, 32 failed");
   refuse_empty_values(app);
   // A list may be empty.
   app.add_option("-o", words.mount_options, "mount options, separated by commas")
@@ -102,6 +133,7 @@ void set_up(CLI::App& app, Options& options, Words& words) {
 }
 
 void take(Options& options, const Words& words) {
+  options.mount.is_sloppy = words.is_sloppy;
   for (const std::string& text : words.mount_options) options.mount.parse(text);
   if (!words.workers.empty()) options.mount.set("workers", words.workers);
   if (!words.queue_depth.empty()) options.mount.set("queue_depth", words.queue_depth);
@@ -110,6 +142,7 @@ void take(Options& options, const Words& words) {
   if (!words.reconnect_delay.empty()) options.mount.set("reconnect_delay", words.reconnect_delay);
   if (!words.fail_fast.empty()) options.mount.set("fail_fast", words.fail_fast);
   if (!words.give_up.empty()) options.mount.set("give_up", words.give_up);
+  if (!words.masked_features.empty()) options.mount.set("mask_features", words.masked_features);
   options.mount.take_over |= words.take_over;
   if (options.mount.take_over && options.mount.read_only) {
     throw UsageError("take_over and ro contradict each other: who only reads takes nothing over");
@@ -118,7 +151,8 @@ void take(Options& options, const Words& words) {
     throw UsageError("option client= says who this is; it needs keyfile=, which proves it");
   }
   const std::size_t expected = words.null_size.empty() ? 2 : 1;
-  if (words.positional.size() != expected) {
+  const bool makes_mount_point = !words.command.empty() && words.positional.size() + 1 == expected;
+  if (words.positional.size() != expected && !makes_mount_point) {
     throw UsageError(words.null_size.empty()
                          ? "it takes a URI and a mount point: rdmablk-fuse "
                            "rdmablk://HOST[:PORT]/EXPORT MOUNTPOINT"
@@ -130,6 +164,9 @@ void take(Options& options, const Words& words) {
   } else {
     options.null_size = image_size(words.null_size);
   }
+  if (!words.command.empty()) options.command = words.command;
+  if (!words.pidfile.empty()) options.pidfile = std::filesystem::absolute(words.pidfile).string();
+  if (makes_mount_point) return;
   options.mount_point = words.positional.back();
   if (options.mount_point.empty()) throw UsageError("the mount point is empty");
 }

@@ -31,7 +31,7 @@ struct QueuePlace {
   HandOver hand_over;
   bool is_connected = true;  ///< its thread has a connection, live or dead, or is given one
   const QueueResize* resize = nullptr;  ///< that its thread has not given back yet
-  unsigned refusals = 0;     ///< in a row, that may take another session to end
+  unsigned refusals = 0;                ///< in a row, that may take another session to end
 };
 
 /// An image whose queues outlive their connections. What the kinds of exports differ in is how one

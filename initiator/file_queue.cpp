@@ -107,10 +107,9 @@ void FileQueue::resize(std::unique_ptr<QueueResize> to) noexcept {
 }
 
 std::unique_ptr<QueueResize> FileQueue::take_resized() noexcept {
-  const bool is_through = resizing() != nullptr &&
-                          std::ranges::none_of(pieces_, [this](const Piece& piece) {
-                            return reaches_past_end(piece);
-                          });
+  const bool is_through =
+      resizing() != nullptr &&
+      std::ranges::none_of(pieces_, [this](const Piece& piece) { return reaches_past_end(piece); });
   return is_through ? ConnectedQueue::take_resized() : nullptr;
 }
 
@@ -118,9 +117,8 @@ std::unique_ptr<QueueResize> FileQueue::take_resized() noexcept {
 bool FileQueue::reaches_past_end(const Piece& piece) const noexcept {
   if (piece.request == nullptr) return false;
   const Request& request = *piece.request;
-  const std::uint64_t end =
-      has_data(request) ? request.offset + piece.start + piece.length
-                        : request.offset + request.length;
+  const std::uint64_t end = has_data(request) ? request.offset + piece.start + piece.length
+                                              : request.offset + request.length;
   return end > options_.size;
 }
 

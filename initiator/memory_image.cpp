@@ -24,8 +24,7 @@ MemoryImage::MemoryImage(std::unique_ptr<Attachment> attachment)
 
 const protocol::ChunkTable& MemoryImage::table() const {
   const auto& table = attached().current().table;
-  const std::uint32_t chunks =
-      ChunkMap::count(attached().current().info.size, table.chunk_size);
+  const std::uint32_t chunks = ChunkMap::count(attached().current().info.size, table.chunk_size);
   if (chunks == 0 || chunks != table.count) {
     throw Error(
         fmt::format("cannot attach {}: the target's chunk table makes no sense", attached().uri()));
@@ -61,8 +60,8 @@ std::unique_ptr<QueueResize> MemoryImage::make_resize() const {
   resize->table = table();
   resize->sink = std::make_unique<verbs::RegisteredBuffer>(
       pd, resize->table.count * protocol::ChunkEntry::kSize, verbs::local_access(pd.context()));
-  resize->chunks = ChunkMap(resize->table.chunk_size,
-                            std::vector<protocol::ChunkEntry>(resize->table.count));
+  resize->chunks =
+      ChunkMap(resize->table.chunk_size, std::vector<protocol::ChunkEntry>(resize->table.count));
   return resize;
 }
 

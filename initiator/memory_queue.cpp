@@ -125,7 +125,8 @@ std::unique_ptr<QueueResize> MemoryQueue::take_resized() noexcept {
   return std::exchange(is_resized_, false) ? ConnectedQueue::take_resized() : nullptr;
 }
 
-/// Posts nothing but READs of the new table, and these when all that went by the old one is through.
+/// Posts nothing but READs of the new table, and these when all that went by the old one is
+/// through.
 /// @return whether it is taken up.
 bool MemoryQueue::advance_resize() noexcept {
   if (is_down() || !slots_.all_free()) return false;
@@ -140,12 +141,12 @@ bool MemoryQueue::advance_resize() noexcept {
 
 void MemoryQueue::read_table_piece(const QueueResize& to) noexcept {
   const std::size_t size = to.table.count * protocol::ChunkEntry::kSize;
-  const auto length = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(size - table_read_, options_.max_piece));
+  const auto length =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(size - table_read_, options_.max_piece));
   SendBatch batch;
   ibv_send_wr& work = batch.add(
-      IBV_WR_RDMA_READ, {reinterpret_cast<std::uintptr_t>(to.sink->data()) + table_read_, length,
-                         to.sink->lkey()});
+      IBV_WR_RDMA_READ,
+      {reinterpret_cast<std::uintptr_t>(to.sink->data()) + table_read_, length, to.sink->lkey()});
   work.wr_id = slots_.take(nullptr);
   work.wr.rdma.remote_addr = to.table.address + table_read_;
   work.wr.rdma.rkey = to.table.rkey;

@@ -69,9 +69,9 @@ class ReconnectingQueue final : public Queue {
   UniqueFd wait_set_;  ///< an epoll descriptor
   std::unique_ptr<ConnectedQueue> connected_;
   bool is_resizing_ = false;  ///< the connection takes up another size
-  RequestList begun_;    ///< changes that a lost connection had; they wait for the next one
-  RequestList waiting_;  ///< for a connection, too
-  RequestList done_;     ///< to be returned by poll(), before anything else
+  RequestList begun_;         ///< changes that a lost connection had; they wait for the next one
+  RequestList waiting_;       ///< for a connection, too
+  RequestList done_;          ///< to be returned by poll(), before anything else
 };
 
 }  // namespace rdmablk::initiator

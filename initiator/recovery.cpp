@@ -79,7 +79,8 @@ std::chrono::milliseconds Recovery::longest_pause() const {
 }
 
 bool Recovery::has_news() const {
-  return session_.is_lost() || resizing_.has_news() || std::ranges::any_of(session_.images(), [](const auto* image) {
+  return session_.is_lost() || resizing_.has_news() ||
+         std::ranges::any_of(session_.images(), [](const auto* image) {
            return std::ranges::any_of(
                image->places(), [](const auto& place) { return place->hand_over.has_given_up(); });
          });

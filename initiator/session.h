@@ -27,8 +27,8 @@ struct SessionOptions {
   /// Who this is, for a target that asks; nothing: the target must not ask.
   std::optional<Credentials> credentials{};
 
-  /// Bits of protocol/features.h that the target is told of; with fewer it plays an older one.
-  std::uint64_t features = protocol::kFeatures;
+  /// What to tell the target that this end knows.
+  protocol::Features features = protocol::kKnownFeatures;
 };
 
 struct AttachOptions {

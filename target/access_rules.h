@@ -25,6 +25,11 @@ class AccessRules {
   std::optional<protocol::Access> access_of(std::string_view client,
                                             const std::optional<asio::ip::address>& address) const;
 
+  /// The rules as add() takes them.
+  std::vector<std::string> texts() const;
+
+  friend bool operator==(const AccessRules&, const AccessRules&) = default;
+
   /// The names in its rules.
   std::vector<std::string> clients() const;
 
@@ -33,6 +38,8 @@ class AccessRules {
     std::string client;  ///< empty: all
     protocol::Access access = protocol::Access::read_write;
     std::optional<AddressPrefix> from;  ///< nothing: from everywhere
+
+    friend bool operator==(const Rule&, const Rule&) = default;
   };
 
   static bool applies(const Rule& rule, std::string_view client,

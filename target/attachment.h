@@ -10,6 +10,7 @@
 #include "common/protocol/private_data.h"
 #include "target/catalog.h"
 #include "target/edition.h"
+#include "target/export_use.h"
 #include "target/lease.h"
 #include "target/limits.h"
 #include "target/store_use.h"
@@ -64,6 +65,9 @@ class Attachment {
   /// knows. edition() has to be acknowledged before the next call.
   std::optional<protocol::EventNotice> announce();
 
+  /// For one of its I/O queues, which may outlive it.
+  ExportUse::Hold hold_export() const noexcept;
+
   /// Null when its I/O queues are served one-sided.
   const std::shared_ptr<StoreUse>& use() const noexcept { return use_; }
 
@@ -84,6 +88,7 @@ class Attachment {
 
  private:
   const Offer* offer_;
+  ExportUse::Hold hold_;
   std::shared_ptr<EditionUse> edition_;
   protocol::AttachReply reply_;
   std::shared_ptr<StoreUse> use_;

@@ -57,6 +57,8 @@ bool is_protected(int fd) {
   return ::ioctl(fd, BLKROGET, &read_only) == 0 && read_only != 0;
 }
 
+}  // namespace
+
 std::uint64_t checked_size(const ExportSpec& spec, const OpenedFile& file) {
   const std::uint64_t size = size_of(file.fd.get(), file.block_device);
   if (spec.file_size && size != *spec.file_size) {
@@ -81,7 +83,11 @@ DirectSupport choose_direct(const ExportSpec& spec, int fd, std::uint64_t size) 
   return found;
 }
 
-}  // namespace
+void check_protection(const ExportSpec& spec, const OpenedFile& file) {
+  if (file.block_device && !spec.read_only && is_protected(file.fd.get())) {
+    fail_export(spec, "the device is read-only; export it with readonly");
+  }
+}
 
 BackingFile::BackingFile(const ExportSpec& spec, std::chrono::milliseconds lock_wait)
     : path_(spec.path), read_only_(spec.read_only) {
@@ -89,9 +95,7 @@ BackingFile::BackingFile(const ExportSpec& spec, std::chrono::milliseconds lock_
   OpenedFile file = open_export_file(spec, patience);
   lock(spec, file.fd.get(), patience, lock_wait);
   if (file.created) file.created->fill(spec);
-  if (file.block_device && !spec.read_only && is_protected(file.fd.get())) {
-    fail_export(spec, "the device is read-only; export it with readonly");
-  }
+  check_protection(spec, file);
   size_ = checked_size(spec, file);
   direct_ = choose_direct(spec, file.fd.get(), size_);
   block_device_ = file.block_device;
@@ -113,8 +117,8 @@ void BackingFile::check_has(std::uint64_t size) const {
 /// Space first, and then the size at once: whoever is killed leaves the one size or the other.
 void BackingFile::grow(std::uint64_t size, bool sparse) {
   const auto fail = [&](int error) {
-    throw Error(fmt::format("cannot make {} {} long: {}", path_, format_size(size),
-                            errno_text(error)));
+    throw Error(
+        fmt::format("cannot make {} {} long: {}", path_, format_size(size), errno_text(error)));
   };
   truncate();  // what was not cut off once is not to come back
   const auto begin = static_cast<off_t>(size_.load());
@@ -136,8 +140,8 @@ void BackingFile::truncate() {
   const std::uint64_t size = size_;
   if (size_of(fd_.get(), block_device_) == size) return;
   if (::ftruncate(fd_.get(), static_cast<off_t>(size)) == 0 && ::fsync(fd_.get()) == 0) return;
-  throw Error(fmt::format("cannot make {} {} long: {}", path_, format_size(size),
-                          errno_text(errno)));
+  throw Error(
+      fmt::format("cannot make {} {} long: {}", path_, format_size(size), errno_text(errno)));
 }
 
 std::string_view BackingFile::base_name() const noexcept {

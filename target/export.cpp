@@ -72,12 +72,14 @@ Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
     const auto start = Clock::now();
     make_memory(std::move(kept), node_of(devices));
     const auto made = Clock::now();
+    if (options_.cancellation != nullptr) options_.cancellation->check();
     for (ibv_context* const device : devices) registrations_.emplace(device, register_with(device));
     editions_.publish(make_edition(spec_.size));
     spdlog::debug("export '{}': memory made in {:.1f} ms, registered in {:.1f} ms", spec_.name,
                   in_milliseconds(made - start), in_milliseconds(Clock::now() - made));
   }
   if (spec_.kind == ExportKind::file) editions_.publish(make_edition(spec_.size));
+  options_.cancellation = nullptr;  // it is made
   if (!spec_.read_only && !spec_.shared) lease_ = std::make_unique<Lease>(spec_.name, *identity_);
 }
 
@@ -110,7 +112,8 @@ void Export::make_memory(std::optional<KeptMemory> kept, std::optional<int> node
     record_->update(record);
     in_store_ = kept->in_store;
   } else {
-    memory_ = std::make_unique<MemoryBacking>(spec_.name, spec_.size, spec_.huge_page, node);
+    memory_ = std::make_unique<MemoryBacking>(spec_.name, spec_.size, spec_.huge_page, node,
+                                              options_.cancellation);
     if (!identity_) record_ = make_record();
   }
   if (!identity_ && is_backed()) {
@@ -134,9 +137,8 @@ void Export::adopt_size(const MemoryRecord& record) {
 /// Whether its file has another size than its memory because an earlier process was about to resize
 /// them, and had the file's part done.
 bool Export::was_being_resized(const MemoryRecord& record) const {
-  return store_ != nullptr &&
-         StoredIdentity::was_being_resized(*options_.state, file_.file_name(), record.size,
-                                           spec_.size);
+  return store_ != nullptr && StoredIdentity::was_being_resized(*options_.state, file_.file_name(),
+                                                                record.size, spec_.size);
 }
 
 std::unique_ptr<RecordMemory> Export::make_record() const {
@@ -172,9 +174,10 @@ void Export::fill_memory() {
     if (inherits_ && !record_->record().is_dirty) content = ResidentContent::file;
     if (inherits_ && record_->record().is_dirty) content = ResidentContent::newer;
     if (inherits_ && record_->record().is_suspect) content = ResidentContent::suspect;
-    resident_ = std::make_unique<ResidentStore>(spec_.name, *store_, memory_->bytes(), content);
+    resident_ = std::make_unique<ResidentStore>(spec_.name, *store_, memory_->bytes(), content,
+                                                options_.cancellation);
   } else if (!spec_.save.empty() && !inherits_ && !file_.incarnation.empty()) {
-    load_saved_memory(spec_, memory_->bytes());
+    load_saved_memory(spec_, memory_->bytes(), options_.cancellation);
   }
 }
 
@@ -190,13 +193,26 @@ void Export::begin() {
 
 bool Export::settle() noexcept {
   if (resident_) return resident_->settle();
-  if (save_place_) return save_memory(spec_, memory_->bytes(), *save_place_);
+  if (!spec_.save.empty()) return save();
   if (!store_ || spec_.read_only) return true;
   if (::fdatasync(store_->file().fd()) == 0) return true;
   spdlog::error("export '{}': cannot flush {}: {}", spec_.name, store_->file().path(),
                 errno_text(errno));
   identity_->mark_lost();
   return false;
+}
+
+/// A place is good for one attempt.
+bool Export::save() noexcept {
+  try {
+    if (!save_place_) save_place_.emplace(spec_);
+  } catch (const std::exception& error) {
+    spdlog::error("{}", error.what());
+    return false;
+  }
+  const bool saved = save_memory(spec_, memory_->bytes(), *save_place_);
+  save_place_.reset();
+  return saved;
 }
 
 void Export::mark_clean() {
@@ -250,6 +266,7 @@ Offer Export::offer(ibv_context* device) {
   offer.rules = &spec_.rules;
   offer.lease = lease_.get();
   offer.editions = &editions_;
+  offer.use = &use_;
   if (!spec_.read_only) offer.read_write.emplace();
   if (memory_) add_grants(offer, device);
   if (store_) add_file(offer);

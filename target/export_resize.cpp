@@ -24,9 +24,8 @@ std::unique_ptr<Edition> Export::make_edition(std::uint64_t size) const {
     const auto* const tables = before == nullptr ? nullptr : &before->tables.at(device);
     const auto memory = std::span(memory_->bytes().data(), size);
     Edition::Tables& made = edition->tables[device];
-    made.read_only =
-        registrations.read_only.make_table(memory, edition->number,
-                                           tables == nullptr ? nullptr : tables->read_only.get());
+    made.read_only = registrations.read_only.make_table(
+        memory, edition->number, tables == nullptr ? nullptr : tables->read_only.get());
     if (!registrations.read_write) continue;
     made.read_write = registrations.read_write->make_table(
         memory, edition->number, tables == nullptr ? nullptr : tables->read_write.get());
@@ -40,7 +39,8 @@ std::optional<std::string> Export::refuse_size(std::uint64_t size) const {
   }
   if (store_ && size % store_->file().alignment() != 0) {
     return fmt::format(
-        "{} is read and written past the page cache, in blocks of {}: its size has to be a multiple "
+        "{} is read and written past the page cache, in blocks of {}: its size has to be a "
+        "multiple "
         "of that",
         store_->file().path(), store_->file().alignment());
   }

@@ -25,8 +25,8 @@ class FileStore {
   /// Uses more of the file, which is there already.
   void grow_to(std::uint64_t size) noexcept { file_.set_size(size); }
 
-  /// Uses no more of the file than that, and makes it as long once all writes behind it are through;
-  /// blocks. One that comes later finds the new size when it holds the lock. Throws Error.
+  /// Uses no more of the file than that, and makes it as long once all writes behind it are
+  /// through; blocks. One that comes later finds the new size when it holds the lock. Throws Error.
   void cut_to(std::uint64_t size);
 
   unsigned number() const noexcept { return number_; }

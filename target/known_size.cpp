@@ -17,7 +17,8 @@ void adopt_known_size(ExportSpec& spec, const StateDirectory* state) {
   const FileFingerprint file = fingerprint_of(spec.path);
   if (!StoredIdentity::was_resized_to(*state, file.file_name(), file.incarnation, size)) return;
   spdlog::warn(
-      "export '{}': {} was resized to {} while it was served, and stays so; size= says {}: resize it, "
+      "export '{}': {} was resized to {} while it was served, and stays so; size= says {}: resize "
+      "it, "
       "or change that",
       spec.name, spec.path, format_size(size), format_size(*spec.file_size));
   spec.file_size = size;

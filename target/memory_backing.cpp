@@ -17,6 +17,7 @@
 #include "common/memory_mapping.h"
 #include "common/numa.h"
 #include "common/units.h"
+#include "target/cancellation.h"
 #include "target/machine_memory.h"
 #include "target/memory_pieces.h"
 
@@ -62,14 +63,14 @@ UniqueFd create(const std::string& name, std::uint64_t huge_page) {
 }  // namespace
 
 MemoryBacking::MemoryBacking(const std::string& name, std::uint64_t size, std::uint64_t huge_page,
-                             std::optional<int> node)
+                             std::optional<int> node, const Cancellation* cancellation)
     : name_(name), huge_page_(huge_page), node_(node), size_(size), fd_(create(name, huge_page)) {
   const std::size_t bytes = whole_pages(size_);
   size_file(bytes);
   reserve(bytes);
   map(bytes);
   place(0);
-  allocate(0);
+  allocate(0, cancellation);
   // What was sealed stays: a shrunken file would answer with SIGBUS.
   if (::fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) {
     throw SystemError(fmt::format("seal the memory of export '{}'", name), errno);
@@ -128,7 +129,8 @@ void MemoryBacking::clear(std::size_t from, std::size_t to) noexcept {
   if (page > from) std::memset(addresses_.data() + from, 0, page - from);
   if (to == page) return;
   constexpr int kPunch = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-  if (::fallocate(fd_.get(), kPunch, static_cast<off_t>(page), static_cast<off_t>(to - page)) == 0) {
+  if (::fallocate(fd_.get(), kPunch, static_cast<off_t>(page), static_cast<off_t>(to - page)) ==
+      0) {
     return;
   }
   spdlog::warn("export '{}': cannot give memory back: {}", name_, errno_text(errno));
@@ -188,8 +190,9 @@ void MemoryBacking::place(std::size_t from) const {
   }
 }
 
-void MemoryBacking::allocate(std::size_t from) {
+void MemoryBacking::allocate(std::size_t from, const Cancellation* cancellation) {
   const auto populate = [&](std::size_t, std::span<std::byte> piece) {
+    if (cancellation != nullptr) cancellation->check();
     if (::madvise(piece.data(), piece.size(), MADV_POPULATE_WRITE) == 0) return;
     throw SystemError(
         fmt::format("allocate {} of memory for export '{}'", format_size(mapped_ - from), name_),

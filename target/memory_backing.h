@@ -11,6 +11,8 @@
 
 namespace rdmablk::target {
 
+class Cancellation;
+
 /// The memory of an export: one memfd (memfd_create(2)), mapped shared. All of its pages are
 /// allocated and zero, so that neither a device nor a process meets a page that cannot be had;
 /// it is sealed against shrinking, and no part of a core dump. It may grow, and give memory back
@@ -22,9 +24,10 @@ class MemoryBacking {
   /// @param huge_page bytes of a huge page, zero for the usual ones.
   /// @param node the NUMA node to take the pages from as long as it has any; nothing: the kernel
   /// chooses, which it does, too, where it knows no such policy; then a warning is logged.
+  /// @param cancellation ends it early; null: nothing does.
   /// Throws Error, which names the pool when there are not enough huge pages.
   MemoryBacking(const std::string& name, std::uint64_t size, std::uint64_t huge_page,
-                std::optional<int> node = std::nullopt);
+                std::optional<int> node = std::nullopt, const Cancellation* cancellation = nullptr);
 
   /// Takes over what another process had, as it is.
   /// @param fd a sealed memfd. @param before bytes that were served of it; what lies behind them
@@ -56,7 +59,7 @@ class MemoryBacking {
   void map(std::size_t bytes);
   void unmap(std::size_t bytes) noexcept;
   void place(std::size_t from) const;
-  void allocate(std::size_t from);
+  void allocate(std::size_t from, const Cancellation* cancellation = nullptr);
   void clear(std::size_t from, std::size_t to) noexcept;
   std::size_t whole_pages(std::uint64_t size) const noexcept;
 

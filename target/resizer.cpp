@@ -21,7 +21,8 @@ using protocol::ExportKind;
 
 constexpr const char* kStopping = "the target is about to end";
 
-/// Checks that what is added to an export fits. @param specs of all exports, that one as it will be.
+/// Checks that what is added to an export fits. @param specs of all exports, that one as it will
+/// be.
 /// @param added bytes. Throws Error.
 void check_growth(const ExportSpec& spec, std::uint64_t added, const std::vector<ExportSpec>& specs,
                   std::size_t devices) {
@@ -51,9 +52,8 @@ void Resizer::resize(const std::string& name, std::uint64_t size, Done done) {
   if (size == exported->spec().size) return done(std::nullopt);
   spdlog::info("export '{}': is being resized from {} to {}", name,
                format_size(exported->spec().size), format_size(size));
-  exported->editions().on_unused(lifetime_.guard([this, name] {
-    asio::post(io_, lifetime_.guard([this, name] { clear_away(name); }));
-  }));
+  exported->editions().on_unused(lifetime_.guard(
+      [this, name] { asio::post(io_, lifetime_.guard([this, name] { clear_away(name); })); }));
   const auto job = jobs_.emplace(jobs_.end(), io_, *exported, size, std::move(done));
   std::vector<ExportSpec> specs;
   for (const auto& one : exports_.all()) {
@@ -81,7 +81,8 @@ std::optional<std::string> Resizer::reason_of_the_deaf(const Export& exported,
   const std::size_t deaf = sessions_.count_deaf(exported.spec().name, size);
   if (deaf == 0) return std::nullopt;
   return fmt::format(
-      "{} attachment{} of initiators of an older version that cannot be told: unmount {} there first",
+      "{} attachment{} of initiators of an older version that cannot be told: unmount {} there "
+      "first",
       deaf, deaf == 1 ? " is" : "s are", deaf == 1 ? "it" : "them");
 }
 
@@ -94,8 +95,8 @@ void Resizer::prepare(Job& job, std::vector<ExportSpec> specs, std::size_t devic
     if (added > 0) check_growth(spec, added, specs, devices);
     job.exported.prepare_resize(job.size);
   } catch (const std::exception& error) {
-    job.failure = fmt::format("export '{}' cannot be resized: {}", job.exported.spec().name,
-                              error.what());
+    job.failure =
+        fmt::format("export '{}' cannot be resized: {}", job.exported.spec().name, error.what());
   }
 }
 
@@ -103,8 +104,8 @@ void Resizer::on_prepared(Jobs::iterator job) {
   if (!job->failure.empty()) return end(job, job->failure);
   // One may have come meanwhile.
   if (const auto why = reason_of_the_deaf(job->exported, job->size)) {
-    return abandon(job, fmt::format("export '{}' cannot be resized: {}",
-                                    job->exported.spec().name, *why));
+    return abandon(
+        job, fmt::format("export '{}' cannot be resized: {}", job->exported.spec().name, *why));
   }
   publish(job);
 }
@@ -160,8 +161,7 @@ void Resizer::clear_away(const std::string& name) {
   auto unused = exported->editions().take_unused();
   if (unused.empty()) return on_cleared(name);
   const auto clearing = clearing_.insert(clearing_.end(), exported);
-  auto editions =
-      std::make_shared<std::vector<std::unique_ptr<Edition>>>(std::move(unused));
+  auto editions = std::make_shared<std::vector<std::unique_ptr<Edition>>>(std::move(unused));
   background_.run([editions] { editions->clear(); },
                   [this, clearing, name] {
                     clearing_.erase(clearing);
@@ -213,7 +213,7 @@ bool Resizer::is_busy(const Export& exported) const noexcept {
 
 void Resizer::finish() {
   const auto work = asio::make_work_guard(io_);
-  while (!jobs_.empty() || !clearing_.empty()) {
+  while (!is_idle()) {
     io_.restart();
     io_.run_one();
   }

@@ -18,8 +18,8 @@
 
 namespace rdmablk::target {
 
-/// Gives exports of a running target other sizes, any number at a time. What blocks is done on other
-/// threads. Used by the control thread.
+/// Gives exports of a running target other sizes, any number at a time. What blocks is done on
+/// other threads. Used by the control thread.
 ///
 /// To grow: memory, file and chunk tables are made first, and then offered and told of. To shrink:
 /// smaller tables are offered and told of; when nobody uses a larger one any more they are
@@ -37,9 +37,12 @@ class Resizer {
   /// See Administration::resize_export().
   void resize(const std::string& name, std::uint64_t size, Done done);
 
-  /// Whether an export is being resized, or what is left of an earlier size is cleared away: it must
-  /// stay.
+  /// Whether an export is being resized, or what is left of an earlier size is cleared away: it
+  /// must stay.
   bool is_busy(const Export& exported) const noexcept;
+
+  /// Whether nothing is under way.
+  bool is_idle() const noexcept { return jobs_.empty() && clearing_.empty(); }
 
   /// The target ends: nothing new is begun.
   void stop() noexcept { stopping_ = true; }

@@ -36,15 +36,25 @@ std::vector<SocketAddress> resolve_all(const std::vector<HostPort>& listen) {
 }  // namespace
 
 Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_manager,
-               const Options& options, InheritedMemory inherited)
+               const Options& options, InheritedMemory inherited, Reload::Load load)
     : manager_(manager),
       service_manager_(service_manager),
       limits_(options.limits),
+      admin_options_(options.admin),
+      configuration_(options.config.value_or("")),
+      predecessor_(options.predecessor),
       key_ring_(options.key_file),
       addresses_(resolve_all(options.listen)),
       client_queues_(options.limits.client_queues),
-      exports_(options, std::move(inherited), select_devices(manager, addresses_, options.device),
-               service_manager) {
+      exports_(io_, options, std::move(inherited),
+               select_devices(manager, addresses_, options.device), service_manager),
+      changes_(io_, exports_,
+               [this](const Export& exported) { sessions_->end_export(exported.spec().name); }),
+      reload_(options, std::move(load), exports_, *this, [this](const Export& exported) {
+        sessions_->end_disallowed(exported.spec().name);
+        key_ring_.check_rules(exported.spec());
+      }) {
+  if (options.config) store_.emplace(*options.config);
   key_ring_.check_rules(exports_.all());
   environment_.emplace(SessionEnvironment{
       io_, counters_, limits_, random_bytes<protocol::InstanceId>(), exports_.io_threads(), drain_,
@@ -63,6 +73,7 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   count_signal_.emplace(io_, SIGUSR1);
   wait_for_count_signal();
   listeners_ = listen_on(manager_, addresses_, *this);
+  admin_.emplace(io_, *this, store_ ? &*store_ : nullptr, facts(), admin_options_, predecessor_);
   exports_.begin();  // nobody is served before this: connections wait
   SuccessionHandler& succession = *this;
   succession_.emplace(io_, succession);
@@ -72,13 +83,21 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
     device_events.push_back(std::make_unique<DeviceEvents>(io_, device->context()));
   }
   announce();
+  status_.emplace(io_, service_manager_, [this] { return status_text(); });
+  sessions_->on_size([this] {
+    if (status_) status_->changed();
+  });
   service_manager_.tell_ready();
+  watchdog_.emplace(io_, service_manager_, [this] { return &exports_.io_threads(); });
   on_serving();
   io_.run();
+  watchdog_.reset();  // what comes may take as long as files take
+  status_.reset();
   goodbye_.cancel();
   listeners_.clear();
   sessions_->clear();
   drain_queues();
+  changes_.finish();
   resizer_->finish();
   if (!successor_) {
     settle_exports();
@@ -110,12 +129,37 @@ void Server::drain_queues() {
   }
 }
 
+std::vector<SocketAddress> Server::addresses() const {
+  std::vector<SocketAddress> addresses;
+  for (const auto& listener : listeners_) addresses.push_back(listener->address());
+  return addresses;
+}
+
+TargetFacts Server::facts() const {
+  TargetFacts facts;
+  for (const auto& listener : listeners_) facts.listening.push_back(listener->address().text());
+  for (const auto& device : exports_.devices()) facts.devices.push_back(device->name());
+  facts.configuration = configuration_;
+  facts.asks_clients = key_ring_.keys() != nullptr;
+  return facts;
+}
+
 void Server::announce() const {
   std::vector<std::string> where;
   for (const auto& listener : listeners_) where.push_back(listener->address().text());
   std::vector<std::string> over;
   for (const auto& device : exports_.devices()) over.push_back(device->name());
   spdlog::info("listening on {} over {}", fmt::join(where, " and "), fmt::join(over, ", "));
+}
+
+std::string Server::status_text() const {
+  std::vector<std::string_view> names;
+  std::uint64_t bytes = 0;
+  for (const auto& exported : exports_.all()) {
+    names.emplace_back(exported->spec().name);
+    bytes += exported->spec().size;
+  }
+  return service_status_text(names, bytes, sessions_->size());
 }
 
 void Server::wait_for_signal() {
@@ -159,24 +203,42 @@ Counts Server::counts() const {
 }
 
 std::vector<ExportStatus> Server::exports() const {
-  return exports_.status(sessions());
+  auto all = exports_.status(sessions());
+  for (ExportStatus& status : all) {
+    status.is_leaving = changes_.is_leaving(*exports_.find(status.spec.name));
+  }
+  return all;
 }
 
 std::vector<SessionStatus> Server::sessions() const {
   return sessions_->status();
 }
 
-void Server::add_export(const ExportSpec& /*spec*/, ExportOrigin /*origin*/, Done done) {
-  done("exports cannot be added yet");
+void Server::add_export(const ExportSpec& spec, ExportOrigin origin, Done done) {
+  ExportSpec with_origin = spec;
+  with_origin.origin = origin;
+  changes_.add(with_origin, [this, name = spec.name, done = telling_status(std::move(done))](
+                                std::optional<std::string> failure) {
+    const Export* const added = failure ? nullptr : exports_.find(name);
+    if (added != nullptr) key_ring_.check_rules(added->spec());
+    done(std::move(failure));
+  });
 }
 
-void Server::remove_export(const std::string& /*name*/, const RemoveOptions& /*options*/,
-                           Done done) {
-  done("exports cannot be removed yet");
+void Server::remove_export(const std::string& name, const RemoveOptions& options, Done done) {
+  const Export* const exported = exports_.find(name);
+  if (exported != nullptr && resizer_->is_busy(*exported)) {
+    return done(fmt::format("export '{}' is being resized; try again when that is done", name));
+  }
+  changes_.remove(name, options, telling_status(std::move(done)));
 }
 
 void Server::resize_export(const std::string& name, std::uint64_t size, Done done) {
-  resizer_->resize(name, size, std::move(done));
+  const Export* const exported = exports_.find(name);
+  if (exported != nullptr && changes_.is_leaving(*exported)) {
+    return done(fmt::format("export '{}' is being removed", name));
+  }
+  resizer_->resize(name, size, telling_status(std::move(done)));
 }
 
 bool Server::evict(std::uint32_t session, const std::string& reason) {
@@ -184,14 +246,28 @@ bool Server::evict(std::uint32_t session, const std::string& reason) {
 }
 
 void Server::reload(Done done) {
+  service_manager_.tell_reloading();
   reload_keys();
-  done(std::nullopt);
+  reload_.run([this, done = std::move(done)](std::optional<std::string> failure) {
+    if (!stopping_) service_manager_.tell_ready();
+    done(std::move(failure));
+  });
+}
+
+/// @return what tells the service manager, too, of exports that have changed.
+Administration::Done Server::telling_status(Done done) {
+  return [this, done = std::move(done)](std::optional<std::string> failure) {
+    if (status_) status_->changed();
+    done(std::move(failure));
+  };
 }
 
 void Server::shut_down() {
   stopping_ = true;
+  changes_.stop();
   resizer_->stop();
   service_manager_.tell_stopping();
+  if (admin_) admin_->close();
   listeners_.clear();
   sessions_->say_goodbye([this] { io_.stop(); });
   goodbye_.expires_after(limits_.goodbye);
@@ -205,6 +281,9 @@ void Server::shut_down() {
 
 std::optional<std::string> Server::refuse_successor(const SuccessionRequest& request) {
   if (stopping_) return "the target is about to end";
+  if (!changes_.is_idle() || !resizer_->is_idle()) {
+    return "an export is being added, removed or resized; try again when that is done";
+  }
   return reason_against(request, exports_.kept_records());
 }
 

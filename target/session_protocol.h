@@ -56,11 +56,17 @@ class SessionProtocol {
   Step give_up_attach(std::uint64_t ticket);
 
   /// Ends an attachment from this side; its I/O queues are to be destroyed. Its initiator meets
-  /// `no_attachment` from here on. @param taker see Attachments::end(). @return whether there was
+  /// `no_attachment` from here on. @param reason see Attachments::end(). @return whether there was
   /// one.
-  bool end_attachment(std::uint64_t attachment, const std::string& taker = {}) {
-    return attachments_.end(attachment, taker);
+  bool end_attachment(std::uint64_t attachment, const std::string& reason = {}) {
+    return attachments_.end(attachment, reason);
   }
+
+  /// The same for all of an export that goes away; see Attachments::end_all().
+  Attachments::Ending end_export(std::string_view name, const std::string& reason);
+
+  /// The same for those of an export that its rules do not allow any more.
+  Attachments::Ending end_disallowed(std::string_view name, const std::string& reason);
 
   /// See Attachments::absence().
   protocol::QueueRefusal absence(std::uint64_t attachment) const {
@@ -78,19 +84,19 @@ class SessionProtocol {
       const protocol::QueueRequest& request, std::string_view from);
 
   /// An export was resized, and offers say so already.
-  /// @return the notice to send; nothing when there is nobody to tell, or it has to wait: it is in a
-  /// later step then.
+  /// @return the notice to send; nothing when there is nobody to tell, or it has to wait: it is in
+  /// a later step then.
   std::optional<Outgoing> announce_size(std::string_view name);
 
   /// Whether its initiator takes notice of that.
-  bool takes_sizes() const noexcept { return (features_ & protocol::kFeatureResize) != 0; }
+  bool takes_sizes() const noexcept { return peer_.features.has(protocol::Feature::resize); }
 
   /// Whether there is anybody to say goodbye to.
   bool is_ready() const noexcept { return state_ == State::ready; }
 
   /// The target is about to end: nothing more can be attached.
-  /// @return the notice to send; nothing when the peer is no session's peer yet, or not any more, or
-  /// it has to wait as above.
+  /// @return the notice to send; nothing when the peer is no session's peer yet, or not any more,
+  /// or it has to wait as above.
   std::optional<Outgoing> say_goodbye();
 
   /// Ends the conversation from this side.
@@ -133,7 +139,6 @@ class SessionProtocol {
   const Limits& limits_;
   State state_ = State::awaiting_hello;
   SessionEvents events_;
-  std::uint64_t features_ = 0;  ///< that both have
   SessionPeer peer_;
   ExportsView view_;
   Authenticator authenticator_;

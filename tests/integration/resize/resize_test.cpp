@@ -28,8 +28,8 @@ constexpr std::uint64_t kSmall = 4 * kChunk + 4096;  // the last chunk is a shor
 constexpr std::uint64_t kLarge = 10 * kChunk + 8192;
 constexpr std::size_t kBlock = 4096;
 
-/// Somebody who writes blocks of the first part of an image and reads what it has written, on a thread
-/// of its own, until it is told to stop.
+/// Somebody who writes blocks of the first part of an image and reads what it has written, on a
+/// thread of its own, until it is told to stop.
 class Busy {
  public:
   explicit Busy(initiator::Image& image)
@@ -73,7 +73,7 @@ class Busy {
   std::thread thread_;
 };
 
-initiator::SessionOptions options_of(std::uint64_t features) {
+initiator::SessionOptions options_of(protocol::Features features) {
   initiator::SessionOptions options;
   options.features = features;
   return options;
@@ -86,7 +86,7 @@ std::string name_of(const ::testing::TestParamInfo<const char*>& kind) {
 /// A session on an export "disk", and a queue that the test itself drives.
 class Attached {
  public:
-  explicit Attached(CommandedTarget& target, std::uint64_t features = protocol::kFeatures)
+  explicit Attached(CommandedTarget& target, protocol::Features features = protocol::kKnownFeatures)
       : target_(target),
         session_(initiator::Session::connect(target.process().host_port(), options_of(features))) {
     initiator::AttachOptions options;
@@ -165,8 +165,7 @@ class ResizeTest : public ::testing::TestWithParam<const char*> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ResizeTest,
-                         ::testing::Values("memory", "direct", "buffered", "resident"),
-                         name_of);
+                         ::testing::Values("memory", "direct", "buffered", "resident"), name_of);
 
 TEST_P(ResizeTest, GrowsAndShrinksUnderLoad) {
   Attached attached(target_);
@@ -220,7 +219,7 @@ TEST_P(ResizeTest, KeepsWhatIsNotCutOff) {
 /// An initiator of the protocol's first version goes on with what it knows.
 TEST_P(ResizeTest, LeavesThoseAloneWhoCannotBeTold) {
   {
-    Attached attached(target_, 0);
+    Attached attached(target_, protocol::Features());
     Busy busy(attached.image());
     attached.start();
     ASSERT_EQ(attached.resize(kLarge), "done");
@@ -262,8 +261,7 @@ class SlowInitiatorTest : public ResizeTest {
 };
 
 INSTANTIATE_TEST_SUITE_P(Kinds, SlowInitiatorTest,
-                         ::testing::Values("memory", "direct", "resident"),
-                         name_of);
+                         ::testing::Values("memory", "direct", "resident"), name_of);
 
 TEST_P(SlowInitiatorTest, IsEndedAndComesBackToTheSmallerSize) {
   ASSERT_EQ(target_.resize("disk", kLarge), "done");

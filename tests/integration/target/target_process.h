@@ -78,7 +78,7 @@ class TargetProcess {
   std::string state_;  ///< its --state-dir, which goes away with it
   pid_t pid_ = -1;
   UniqueFd output_;
-  UniqueFd input_;            ///< of its standard input
+  UniqueFd input_;              ///< of its standard input
   std::size_t read_lines_ = 0;  ///< of the log, in bytes: wait_for_line() goes on there
   std::string log_;
   SocketAddress address_;
