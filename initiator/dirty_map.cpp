@@ -45,8 +45,8 @@ void set(std::atomic<std::uint64_t>& word, std::uint64_t bits) noexcept {
 
 DirtyMap::DirtyMap(std::uint64_t size)
     : size_(size),
-      shift_(shift_for(room_for(size))),
-      granules_(units(room_for(size), shift_)),
+      shift_(shift_for(size)),
+      granules_(std::min(units(room_for(size), shift_), kMaxGranules)),
       words_(granules_ / kBits + 1),
       summary_(words_.size() / kBits + 1),
       snapshot_(words_.size()),

@@ -107,7 +107,8 @@ int run(int argc, char** argv) {
   service_manager.take_back(inherited);
   inherited.check(options->exports);
   CommandedManager manager;
-  Server server(manager, service_manager, *options, std::move(inherited));
+  Server server(manager, service_manager, *options, std::move(inherited),
+                [&options] { return *options; });
   manager.command(server);
   server.run([] {});
   return kExitDone;
