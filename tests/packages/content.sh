@@ -42,6 +42,14 @@ expect_file rdmablk-target -rw-r----- /etc/rdmablk/target.toml
 expect_file rdmablk-target drwxr-x--- /etc/rdmablk/target.d/
 expect_file rdmablk -rwxr-xr-x /usr/bin/rdmablk
 expect_file rdmablk -rwxr-xr-x /usr/bin/rdmablk-fuse
+for page in man8/rdmablk-target.8 man5/rdmablk-target.toml.5; do
+  expect_file rdmablk-target -rw-r--r-- "/usr/share/man/$page.gz"
+done
+for page in man1/rdmablk.1 man1/rdmablk-export.1 man5/rdmablk-maptab.5 man7/rdmablk-uri.7 man8/mount.rdmablk.8 \
+  man8/rdmablk-fuse.8; do
+  expect_file rdmablk -rw-r--r-- "/usr/share/man/$page.gz"
+done
+expect_file rdmablk -rw-r--r-- /usr/share/doc/rdmablk/schemas/mounts.json
 expect_equal "conffiles" /etc/rdmablk/target.toml "$(dpkg-deb --info "$(package rdmablk-target)" conffiles)"
 
 # Installed somewhere else, the programs run.
