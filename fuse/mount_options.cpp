@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "common/export_name.h"
+#include "common/metrics/metrics_address.h"
 #include "common/units.h"
 #include "fuse/options.h"
 #include "initiator/recovery_arguments.h"
@@ -37,7 +38,7 @@ constexpr std::array kPassedOn{"dirsync", "noatime", "nodiratime", "noexec", "sy
 
 constexpr std::array kWithValue{"uid",         "gid",     "mode",  "fsname",          "workers",
                                 "queue_depth", "spin",    "slow",  "reconnect_delay", "fail_fast",
-                                "give_up",     "keyfile", "client"};
+                                "give_up",     "keyfile", "client", "metrics"};
 
 template <typename List>
 bool contains(const List& list, std::string_view word) {
@@ -160,6 +161,8 @@ void MountOptions::set(const std::string& name, const std::string& value) {
     spin = microseconds(name, value);
   } else if (name == "slow") {
     slow = std::chrono::milliseconds(number(name, value, 0, kMaxSlow));
+  } else if (name == "metrics") {
+    metrics = rdmablk::metrics::parse_metrics_address("option " + name, value);
   } else if (name == "reconnect_delay") {
     recovery.reconnect_delay = initiator::read_reconnect_delay("option " + name, value);
   } else if (name == "fail_fast") {

@@ -19,7 +19,7 @@ constexpr const char* kFooter =
     "With --null there is no URI: the mount shows SIZE bytes of this process's own memory, to see "
     "what\nFUSE alone costs.\n\n"
     "Mount options: ro, rw, allow_other, uid=N, gid=N, mode=OCTAL (of the image's file), "
-    "fsname=TEXT,\nworkers=N, queue_depth=N, spin=US, slow=MS, reconnect_delay=S, "
+    "fsname=TEXT,\nworkers=N, queue_depth=N, spin=US, slow=MS, metrics=[ADDR:]PORT, reconnect_delay=S, "
     "fail_fast=S, give_up=S, take_over, keyfile=FILE,\nclient=NAME. Those of mount(8) such as "
     "_netdev and "
     "noauto are accepted.\n\n"
@@ -49,6 +49,7 @@ struct Words {
   std::string queue_depth;
   std::string spin;
   std::string slow;
+  std::string metrics;
   std::string reconnect_delay;
   std::string fail_fast;
   std::string give_up;
@@ -82,6 +83,10 @@ void set_up(CLI::App& app, Options& options, Words& words) {
   app.add_option("--slow", words.slow,
                  "milliseconds after which a request is logged, and where it waited (1000; 0: "
                  "never)");
+  app.add_option("--metrics", words.metrics,
+                 "[ADDR:]PORT where Prometheus, and a browser, may read how the mount is doing; "
+                 "loopback without ADDR")
+      ->type_name("TEXT");
   app.add_option("--reconnect-delay", words.reconnect_delay,
                  "seconds between two attempts to reconnect, at most (2)");
   app.add_option("--fail-fast", words.fail_fast,
@@ -107,6 +112,7 @@ void take(Options& options, const Words& words) {
   if (!words.queue_depth.empty()) options.mount.set("queue_depth", words.queue_depth);
   if (!words.spin.empty()) options.mount.set("spin", words.spin);
   if (!words.slow.empty()) options.mount.set("slow", words.slow);
+  if (!words.metrics.empty()) options.mount.set("metrics", words.metrics);
   if (!words.reconnect_delay.empty()) options.mount.set("reconnect_delay", words.reconnect_delay);
   if (!words.fail_fast.empty()) options.mount.set("fail_fast", words.fail_fast);
   if (!words.give_up.empty()) options.mount.set("give_up", words.give_up);

@@ -3,6 +3,7 @@
 #include <fuse3/fuse_lowlevel.h>
 #include <linux/fuse.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +38,15 @@ struct Slot : initiator::Request {
   std::chrono::steady_clock::time_point submitted_at{};  ///< a queue has got it
   std::uint64_t covers = 0;  ///< a flush: UnsyncedWrites::count() before it
 
+  /// taken_at while there is a request, for other threads; 0: there is none.
+  std::atomic<std::chrono::steady_clock::rep> busy_since = 0;
+
+  /// It holds a request from here on, or none any more.
+  void set_busy() noexcept {
+    busy_since.store(taken_at.time_since_epoch().count(), std::memory_order_relaxed);
+  }
+  void set_idle() noexcept { busy_since.store(0, std::memory_order_relaxed); }
+
   /// Becomes the request in another slot, but for its data.
   void take_over(Slot& other) noexcept {
     operation = other.operation;
@@ -51,6 +61,8 @@ struct Slot : initiator::Request {
     number = other.number;
     taken_at = other.taken_at;
     covers = other.covers;
+    set_busy();
+    other.set_idle();
   }
 
   /// What every message of the kernel begins with.

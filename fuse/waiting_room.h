@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "common/memory_mapping.h"
 #include "fuse/slot_pool.h"
@@ -47,6 +48,9 @@ class WaitingRoom {
 
   /// Takes any. @return null when nobody waits.
   Slot* remove_first() noexcept;
+
+  /// All places, free or not.
+  std::span<const Slot> places() const noexcept { return places_.slots(); }
 
  private:
   MemoryMapping memory_;

@@ -69,12 +69,16 @@ void Worker::finish(Slot& slot) noexcept {
 /// @return false when it is not through, and is to be submitted again.
 bool Worker::answer(Slot& slot) noexcept {
   const int error = slot.error;
+  // What is counted is there for who has the answer.
+  if (slot.operation != Operation::map) count_end(slot, error, polled_at_);
   RDMABLK_PROBE(complete, probe_id<initiator::Request>(slot), static_cast<unsigned>(slot.operation),
                 slot.offset, slot.length, slot.number, error);
   if (slot.operation != Operation::map) {
     reply(slot);
   } else if (!reply_to_seek(slot)) {
     return false;
+  } else {
+    count_end(slot, error, polled_at_);
   }
   RDMABLK_PROBE(reply, probe_id<initiator::Request>(slot), static_cast<unsigned>(slot.operation),
                 slot.offset, slot.length, slot.number, error);
@@ -83,6 +87,26 @@ bool Worker::answer(Slot& slot) noexcept {
         {.slot = slot, .error = error, .completed_at = polled_at_, .answered_at = Clock::now()});
   }
   return true;
+}
+
+void Worker::count_end(Slot& slot, int error, Clock::time_point now) noexcept {
+  slot.set_idle();
+  counters_.end(metrics::IoKind{static_cast<std::uint8_t>(slot.operation)}, slot.length, error,
+                now - slot.taken_at);
+}
+
+std::optional<Worker::Clock::time_point> Worker::oldest() const noexcept {
+  Clock::rep oldest = 0;
+  const auto look_at = [&oldest](std::span<const Slot> slots) {
+    for (const Slot& slot : slots) {
+      const Clock::rep since = slot.busy_since.load(std::memory_order_relaxed);
+      if (since != 0 && (oldest == 0 || since < oldest)) oldest = since;
+    }
+  };
+  look_at(slots_.slots());
+  look_at(waiting_room_.places());
+  if (oldest == 0) return std::nullopt;
+  return Clock::time_point(Clock::duration(oldest));
 }
 
 /// Keeps count of what is yet to be flushed; before the request is answered.
@@ -117,6 +141,7 @@ bool Worker::let_interrupted_go() noexcept {
   for (Slot& slot : slots_.slots()) {
     if (slot.fuse_request == nullptr || !slot.interrupted || !queue_->cancel(slot)) continue;
     --interrupted_;
+    count_end(slot, EINTR, now_);
     reply_error(slot, EINTR);
     slots_.give_back(slot);
     any = true;
@@ -127,6 +152,7 @@ bool Worker::let_interrupted_go() noexcept {
 /// Looks for what is interrupted among this worker's requests. @return whether it was answered.
 bool Worker::interrupt(std::uint64_t number) noexcept {
   if (Slot* const place = waiting_room_.remove(number)) {
+    count_end(*place, EINTR, now_);
     reply_error(*place, EINTR);
     waiting_room_.give_back(*place);
     return true;
@@ -183,9 +209,13 @@ void Worker::flush_last() noexcept {
 
 /// Answers what is still there. The queue holds on to what is in flight: its slots stay taken.
 void Worker::fail_rest() noexcept {
-  while (Slot* const place = waiting_room_.remove_first()) reply_error(*place, EIO);
+  const auto fail = [this](Slot& slot) {
+    count_end(slot, EIO, now_);
+    reply_error(slot, EIO);
+  };
+  while (Slot* const place = waiting_room_.remove_first()) fail(*place);
   for (Slot& slot : slots_.slots()) {
-    if (slot.fuse_request != nullptr) reply_error(slot, EIO);
+    if (slot.fuse_request != nullptr) fail(slot);
   }
 }
 
