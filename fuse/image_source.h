@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "common/protocol/features.h"
 #include "common/uri.h"
 #include "fuse/worker_plan.h"
 #include "initiator/credentials.h"
@@ -49,7 +50,8 @@ struct RemoteAccess {
   bool read_only = false;  ///< asks for no more; an export that is read-only is attached so anyway
   bool take_over = false;  ///< takes the right to write from who has it
   initiator::RecoveryOptions recovery;
-  std::optional<initiator::Credentials> credentials{};  ///< for a target that asks who this is
+  std::optional<initiator::Credentials> credentials{};     ///< for a target that asks who this is
+  protocol::Features features = protocol::kKnownFeatures;  ///< to tell the target of
 };
 
 /// Attaches an export. When locked memory is short, with less than the plan, and a warning. Throws

@@ -37,7 +37,8 @@ std::unique_ptr<ImageSource> open_source(const Options& options) {
                      {.read_only = read_only,
                       .take_over = options.mount.take_over,
                       .recovery = options.mount.recovery,
-                      .credentials = options.mount.credentials()});
+                      .credentials = options.mount.credentials(),
+                      .features = options.mount.features});
 }
 
 ImageNode::Attributes attributes(const Options& options, const initiator::ImageInfo& info,
@@ -171,8 +172,14 @@ void Mount::let_watch(const Options& options, const MountPoint& point) {
   watched_.emplace(
       *options.mount.metrics,
       std::map<std::string, metrics::HttpServer::Page>{
-          {"/", [] { return HttpResponse{metrics::kHtml, metrics::status_page()}; }},
-          {"/status.json", [this] { return HttpResponse{metrics::kJson, figures().status()}; }},
+          {"/",
+           [] {
+             return HttpResponse{metrics::kHtml, metrics::status_page()};
+           }},
+          {"/status.json",
+           [this] {
+             return HttpResponse{metrics::kJson, figures().status()};
+           }},
           {"/metrics", [this] {
              return HttpResponse{metrics::Exposition::kContentType, figures().metrics()};
            }}});

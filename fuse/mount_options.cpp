@@ -36,9 +36,9 @@ constexpr std::array kIgnored{"_netdev", "async",       "auto",    "atime",   "d
 /// Those that the kernel is told.
 constexpr std::array kPassedOn{"dirsync", "noatime", "nodiratime", "noexec", "sync"};
 
-constexpr std::array kWithValue{"uid",         "gid",     "mode",  "fsname",          "workers",
-                                "queue_depth", "spin",    "slow",  "reconnect_delay", "fail_fast",
-                                "give_up",     "keyfile", "client", "metrics"};
+constexpr std::array kWithValue{"uid",         "gid",     "mode",   "fsname",          "workers",
+                                "queue_depth", "spin",    "slow",   "reconnect_delay", "fail_fast",
+                                "give_up",     "keyfile", "client", "mask_features",   "metrics"};
 
 template <typename List>
 bool contains(const List& list, std::string_view word) {
@@ -169,6 +169,8 @@ void MountOptions::set(const std::string& name, const std::string& value) {
     recovery.fail_fast = initiator::read_recovery_limit("option " + name, value);
   } else if (name == "give_up") {
     recovery.give_up = initiator::read_recovery_limit("option " + name, value);
+  } else if (name == "mask_features") {
+    features = protocol::kKnownFeatures.without(protocol::parse_features("option " + name, value));
   } else if (MountOptions ignored; set_flag(ignored, name)) {
     throw UsageError(fmt::format("mount option {} takes no value, and has '{}'", name, value));
   } else {

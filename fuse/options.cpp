@@ -19,8 +19,9 @@ constexpr const char* kFooter =
     "With --null there is no URI: the mount shows SIZE bytes of this process's own memory, to see "
     "what\nFUSE alone costs.\n\n"
     "Mount options: ro, rw, allow_other, uid=N, gid=N, mode=OCTAL (of the image's file), "
-    "fsname=TEXT,\nworkers=N, queue_depth=N, spin=US, slow=MS, metrics=[ADDR:]PORT, reconnect_delay=S, "
-    "fail_fast=S, give_up=S, take_over, keyfile=FILE,\nclient=NAME. Those of mount(8) such as "
+    "fsname=TEXT,\nworkers=N, queue_depth=N, spin=US, slow=MS, reconnect_delay=S, "
+    "fail_fast=S, give_up=S, take_over, keyfile=FILE,\nclient=NAME, metrics=[ADDR:]PORT, "
+    "mask_features=LIST. Those of mount(8) such as "
     "_netdev and "
     "noauto are accepted.\n\n"
     "The key in keyfile=, made by `rdmablk keygen`, proves to the target who this is, and that it "
@@ -53,6 +54,7 @@ struct Words {
   std::string reconnect_delay;
   std::string fail_fast;
   std::string give_up;
+  std::string masked_features;
   bool take_over = false;
 };
 
@@ -97,6 +99,12 @@ void set_up(CLI::App& app, Options& options, Words& words) {
       "seconds after which there are no more attempts, and requests fail for good (600)");
   app.add_flag("--take-over", words.take_over,
                "take the export from the initiator that has it mounted for writing");
+  app.add_option("--mask-features", words.masked_features,
+                 "do as an initiator that does not know these features of the protocol: numbers "
+                 "such as 0x1, names (" +
+                     protocol::kKnownFeatures.text() + "), or all")
+      ->type_name("MASK|NAME,...")
+      ->group("For experts");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning or error");
   refuse_empty_values(app);
   // A list may be empty.
@@ -116,6 +124,7 @@ void take(Options& options, const Words& words) {
   if (!words.reconnect_delay.empty()) options.mount.set("reconnect_delay", words.reconnect_delay);
   if (!words.fail_fast.empty()) options.mount.set("fail_fast", words.fail_fast);
   if (!words.give_up.empty()) options.mount.set("give_up", words.give_up);
+  if (!words.masked_features.empty()) options.mount.set("mask_features", words.masked_features);
   options.mount.take_over |= words.take_over;
   if (options.mount.take_over && options.mount.read_only) {
     throw UsageError("take_over and ro contradict each other: who only reads takes nothing over");

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "common/protocol/features.h"
 #include "common/uri.h"
 #include "fuse/worker_plan.h"
 #include "initiator/credentials.h"
@@ -29,9 +30,10 @@ struct MountOptions {
   std::optional<unsigned> queue_depth;
   std::optional<std::chrono::microseconds> spin;
   std::optional<std::chrono::milliseconds> slow;
-  std::optional<HostPort> metrics;      ///< where metrics can be read
-  bool take_over = false;               ///< the right to write, from who has it
-  initiator::RecoveryOptions recovery;  ///< what to do while the target is away
+  std::optional<HostPort> metrics;                         ///< where metrics can be read
+  bool take_over = false;                                  ///< the right to write, from who has it
+  initiator::RecoveryOptions recovery;                     ///< what to do while the target is away
+  protocol::Features features = protocol::kKnownFeatures;  ///< to tell the target of
 
   /// Reads the key file, if one is given. Throws Error.
   std::optional<initiator::Credentials> credentials() const;

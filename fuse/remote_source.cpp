@@ -16,8 +16,9 @@ namespace {
 class RemoteSource final : public ImageSource {
  public:
   RemoteSource(const Uri& uri, const WorkerPlan& plan, const RemoteAccess& access)
-      : session_(initiator::Session::connect(
-            uri.target, {.recovery = access.recovery, .credentials = access.credentials})) {
+      : session_(initiator::Session::connect(uri.target, {.recovery = access.recovery,
+                                                          .credentials = access.credentials,
+                                                          .features = access.features})) {
     initiator::AttachOptions options;
     options.access = access.read_only ? protocol::Access::read_only : protocol::Access::read_write;
     options.take_over = access.take_over;

@@ -24,7 +24,7 @@ struct WorkerTeam {
 
   Watch watch;
   Interrupts interrupts;
-  UnsyncedWrites unsynced;  ///< not counted where flushing has nothing to do
+  UnsyncedWrites unsynced;                    ///< not counted where flushing has nothing to do
   std::vector<metrics::IoCounters> counters;  ///< each worker's own
 };
 

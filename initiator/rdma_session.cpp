@@ -47,6 +47,7 @@ RdmaSession::RdmaSession(const HostPort& target, const SessionOptions& options)
     : target_(target),
       timeout_(options.timeout),
       credentials_(options.credentials),
+      offered_features_(options.features),
       condition_(options.recovery),
       instance_(random_bytes<protocol::InstanceId>()),
       addresses_(resolve(target)),
@@ -101,6 +102,7 @@ void RdmaSession::connect() {
 void RdmaSession::say_hello() {
   protocol::Hello hello;
   hello.instance = instance_;
+  hello.features = offered_features_;
   hello.version_min = protocol::kVersion;
   hello.version_max = protocol::kVersion;
   const std::string doing = fmt::format("open a session with {}", target_.text());
@@ -108,6 +110,7 @@ void RdmaSession::say_hello() {
   const auto greeting =
       greet(*admin_, doing, hello, credentials_ ? &*credentials_ : nullptr, deadline());
   session_key_ = greeting.session_key;
+  features_ = offered_features_.common_with(greeting.reply.features);
   const auto keepalive = std::chrono::milliseconds(greeting.reply.keepalive_ms);
   if (keepalive.count() > 0) admin_->keep_alive(keepalive);
 }

@@ -88,6 +88,10 @@ class RdmaSession final : public Session {
   /// @param attachment zero: there is none.
   void detach(std::uint64_t attachment) noexcept;
 
+  /// What this end and the target both know; nothing before open(), and another open() may change
+  /// it: the target may be a newer one then. The control thread, from start() on.
+  protocol::Features features() const noexcept { return features_; }
+
   void add(AttachedImage& image) { images_.push_back(&image); }
   void remove(AttachedImage& image) noexcept { std::erase(images_, &image); }
   const std::vector<AttachedImage*>& images() const noexcept { return images_; }
@@ -121,6 +125,8 @@ class RdmaSession final : public Session {
   HostPort target_;
   std::chrono::milliseconds timeout_;
   std::optional<Credentials> credentials_;
+  protocol::Features offered_features_;
+  protocol::Features features_;
   std::optional<auth::Key> session_key_;
   SessionCondition condition_;
   protocol::InstanceId instance_;  ///< of this object, in all the sessions that it opens

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/protocol/features.h"
 #include "common/protocol/messages.h"
 #include "common/uri.h"
 #include "initiator/credentials.h"
@@ -25,6 +26,9 @@ struct SessionOptions {
 
   /// Who this is, for a target that asks; nothing: the target must not ask.
   std::optional<Credentials> credentials{};
+
+  /// What to tell the target that this end knows.
+  protocol::Features features = protocol::kKnownFeatures;
 };
 
 struct AttachOptions {

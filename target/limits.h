@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "common/protocol/features.h"
+
 namespace rdmablk::target {
 
 /// The most queues of an attachment, whatever else is set.
@@ -11,6 +13,8 @@ inline constexpr std::size_t kMaxQueues = 64;
 
 /// What a target grants, and how long it waits for others.
 struct Limits {
+  protocol::Features features = protocol::kKnownFeatures;  ///< that it offers
+
   std::size_t sessions = 1024;
   std::size_t client_sessions = 256;  ///< of one client, or address
   std::size_t handshakes = 128;       ///< peers that are not in yet, or were refused

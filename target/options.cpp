@@ -41,6 +41,7 @@ struct Arguments {
   bool show_paths = false;
   std::string key_file;
   bool insecure = false;
+  std::optional<std::string> masked_features;
 };
 
 void describe(CLI::App& app, Arguments& arguments) {
@@ -112,6 +113,12 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->type_name("FILE");
   app.add_flag("--insecure", arguments.insecure,
                "In place of --auth: any host that reaches the port may read and write the exports");
+  app.add_option("--mask-features", arguments.masked_features,
+                 "Do as a target that does not know these features of the protocol: numbers such "
+                 "as 0x1, names (" +
+                     protocol::kKnownFeatures.text() + "), or all")
+      ->type_name("MASK|NAME,...")
+      ->group("For experts");
 }
 
 std::vector<HostPort> listen_addresses(const Arguments& arguments) {
@@ -161,6 +168,10 @@ Options make_options(const Arguments& arguments) {
   options.predecessor = arguments.predecessor;
   options.state_directory = arguments.state_directory.value_or("");
   options.log_level = arguments.log_level;
+  if (arguments.masked_features) {
+    options.limits.features = protocol::kKnownFeatures.without(
+        protocol::parse_features("--mask-features", *arguments.masked_features));
+  }
   options.limits.slots = arguments.slots;
   options.limits.slot_size = static_cast<std::uint32_t>(
       parse_memory("--slot-size", arguments.slot_size, kMinSlotSize, kMaxSlotSize));

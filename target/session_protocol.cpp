@@ -32,7 +32,7 @@ SessionProtocol::SessionProtocol(std::uint32_t id, const protocol::InstanceId& t
     : id_(id),
       target_(target),
       limits_(limits),
-      peer_{std::move(address), {}, {}},
+      peer_{std::move(address), {}, {}, {}},
       view_(catalog, peer_),
       authenticator_(keys),
       attachments_(id, limits, peer_, budgets, session_key_) {}
@@ -98,8 +98,10 @@ Step SessionProtocol::hello(const Message& message) {
     return step;
   }
   peer_.instance = request->instance;
+  peer_.features = limits_.features.common_with(request->features);
   protocol::HelloReply reply;
   reply.target = target_;
+  reply.features = peer_.features;
   reply.version = protocol::kVersion;
   reply.credits = protocol::kAdminCredits;
   reply.session = id_;

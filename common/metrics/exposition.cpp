@@ -46,8 +46,7 @@ void Exposition::gauge(std::string_view name, std::string_view help, double valu
 
 void Exposition::histogram(std::string_view name, std::string_view help,
                            const LatencyFigures& figures, Labels labels) {
-  auto& histogram =
-      add(name, help, prometheus::MetricType::Histogram, std::move(labels)).histogram;
+  auto& histogram = add(name, help, prometheus::MetricType::Histogram, std::move(labels)).histogram;
   std::uint64_t count = 0;
   for (std::size_t i = 0; i < LatencyFigures::kBounded; ++i) {
     count += figures.buckets[i];

@@ -74,11 +74,11 @@ HttpServer::HttpServer(const HostPort& address, std::map<std::string, Page> page
     return nullptr;
   };
   const std::string where = address_.text();
-  std::array<const char*, 15> options{"listening_ports",    where.c_str(),      "num_threads",
-                                      kThreads,             "connection_queue", kQueue,
-                                      "listen_backlog",     kBacklog,           "request_timeout_ms",
-                                      kPatience,            "tcp_nodelay",      "1",
-                                      "enable_keep_alive",  "no",               nullptr};
+  std::array<const char*, 15> options{
+      "listening_ports",    where.c_str(), "num_threads",    kThreads,
+      "connection_queue",   kQueue,        "listen_backlog", kBacklog,
+      "request_timeout_ms", kPatience,     "tcp_nodelay",    "1",
+      "enable_keep_alive",  "no",          nullptr};
   const SignalsBlocked blocked;  // they are for the thread that controls
   context_ = mg_start(&callbacks, this, options.data());
   if (context_ == nullptr) {

@@ -10,7 +10,8 @@ namespace rdmablk::metrics {
 HostPort parse_metrics_address(const std::string& option, const std::string& value) {
   constexpr const char* kLoopback = "127.0.0.1";
   const auto colon = value.rfind(':');
-  const auto port = parse_number(value.substr(colon == std::string::npos ? 0 : colon + 1), UINT16_MAX);
+  const auto port =
+      parse_number(value.substr(colon == std::string::npos ? 0 : colon + 1), UINT16_MAX);
   if (!port || colon == 0) {
     throw UsageError(fmt::format(
         "{} {}: it takes PORT, to listen on {}, or ADDRESS:PORT; the port is a number up to {}",

@@ -57,11 +57,17 @@ std::uint8_t flags_of(const ExportInfo& info) {
   return static_cast<std::uint8_t>(flags);
 }
 
+void get_features(WireReader& reader, Features& features) {
+  std::uint64_t bits = 0;
+  reader.get(bits);
+  features = Features::from_bits(bits);
+}
+
 }  // namespace
 
 void Hello::encode(WireWriter& writer) const {
   writer.put(std::span<const std::byte>(instance));
-  writer.put(features);
+  writer.put(features.bits());
   writer.put(version_min);
   writer.put(version_max);
   writer.pad(4);
@@ -72,7 +78,7 @@ std::optional<Hello> Hello::decode(std::span<const std::byte> payload) {
   WireReader reader(payload);
   Hello hello;
   reader.get(std::span<std::byte>(hello.instance));
-  reader.get(hello.features);
+  get_features(reader, hello.features);
   reader.get(hello.version_min);
   reader.get(hello.version_max);
   reader.skip(4);
@@ -83,7 +89,7 @@ std::optional<Hello> Hello::decode(std::span<const std::byte> payload) {
 
 void HelloReply::encode(WireWriter& writer) const {
   writer.put(std::span<const std::byte>(target));
-  writer.put(features);
+  writer.put(features.bits());
   writer.put(version);
   writer.put(static_cast<std::uint16_t>(authentication));
   writer.put(credits);
@@ -98,7 +104,7 @@ std::optional<HelloReply> HelloReply::decode(std::span<const std::byte> payload)
   WireReader reader(payload);
   HelloReply reply;
   reader.get(std::span<std::byte>(reply.target));
-  reader.get(reply.features);
+  get_features(reader, reply.features);
   reader.get(reply.version);
   const bool known =
       get_enum(reader, reply.authentication, Authentication::none, Authentication::pre_shared_key);

@@ -28,8 +28,8 @@ auto is_chunk_table() {
 TEST(Hello, GoesThereAndBack) {
   const auto bytes = encode(samples::hello());
   EXPECT_EQ(bytes.size(), 40U);
-  EXPECT_THAT(Hello::decode(bytes),
-              Optional(FieldsAre(samples::counting_from<InstanceId>(1), 0x1111, 1, 3, 0x2222)));
+  EXPECT_THAT(Hello::decode(bytes), Optional(FieldsAre(samples::counting_from<InstanceId>(1),
+                                                       Features::from_bits(0x1111), 1, 3, 0x2222)));
 }
 
 TEST(Hello, RefusesVersionsInTheWrongOrder) {
@@ -42,8 +42,8 @@ TEST(HelloReply, GoesThereAndBack) {
   const auto bytes = encode(samples::hello_reply());
   EXPECT_EQ(bytes.size(), 80U);
   EXPECT_THAT(HelloReply::decode(bytes),
-              Optional(FieldsAre(samples::counting_from<InstanceId>(2), 0x3333, 1,
-                                 Authentication::pre_shared_key, 8, 0x4444, 5000, kMaxMessage,
+              Optional(FieldsAre(samples::counting_from<InstanceId>(2), Features::from_bits(0x3333),
+                                 1, Authentication::pre_shared_key, 8, 0x4444, 5000, kMaxMessage,
                                  samples::counting_from<Token>(3))));
 }
 

@@ -26,12 +26,12 @@ std::vector<std::byte> encode(const Message& message) {
 }
 
 inline Hello hello() {
-  return {counting_from<InstanceId>(1), 0x1111, 1, 3, 0x2222};
+  return {counting_from<InstanceId>(1), Features::from_bits(0x1111), 1, 3, 0x2222};
 }
 
 inline HelloReply hello_reply() {
   return {counting_from<InstanceId>(2),
-          0x3333,
+          Features::from_bits(0x3333),
           1,
           Authentication::pre_shared_key,
           8,

@@ -125,6 +125,24 @@ TEST_F(SessionProtocolTest, GreetsBack) {
   EXPECT_EQ(protocol_.peer().instance, kInstance);
 }
 
+TEST_F(SessionProtocolTest, AgreesOnTheFeaturesThatBothKnow) {
+  limits_.features = protocol::Features::from_bits(0b0110);
+  protocol::Hello hello;
+  hello.version_min = hello.version_max = protocol::kVersion;
+  hello.features = protocol::Features::from_bits(0b1100);
+  request(MessageType::hello, hello);
+  const Step joined = protocol_.join();
+  ASSERT_TRUE(joined.send);
+  EXPECT_EQ(std::get<protocol::HelloReply>(joined.send->payload).features.bits(), 0b0100U);
+  EXPECT_EQ(protocol_.peer().features.bits(), 0b0100U);
+}
+
+TEST_F(SessionProtocolTest, AnswersTheFirstVersionAsTheFirstVersionDid) {
+  const Step step = hello();
+  ASSERT_TRUE(step.send);
+  EXPECT_EQ(std::get<protocol::HelloReply>(step.send->payload).features, protocol::Features{});
+}
+
 TEST_F(SessionProtocolTest, GreetsOnlyWhenItMayJoin) {
   protocol::Hello hello;
   hello.version_min = hello.version_max = protocol::kVersion;
