@@ -1,0 +1,25 @@
+#include "target/client_reports.h"
+
+namespace rdmablk::target {
+
+void ClientReports::add(const std::string& export_name, const std::string& client,
+                        const protocol::Use& use) {
+  auto found = all_.find({export_name, client});
+  if (found == all_.end() && all_.size() < kMaxEntries) {
+    found = all_.try_emplace({export_name, client}).first;
+  }
+  if (found == all_.end()) {
+    found = all_.find({export_name, kOthers});
+    if (found == all_.end()) {
+      if (all_.size() >= 2 * kMaxEntries) return;
+      found = all_.try_emplace({export_name, kOthers}).first;
+    }
+  }
+  found->second += use;
+}
+
+void ClientReports::forget(const std::string& export_name) {
+  std::erase_if(all_, [&](const auto& entry) { return entry.first.first == export_name; });
+}
+
+}  // namespace rdmablk::target
