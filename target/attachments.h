@@ -55,6 +55,9 @@ class Attachments {
 
   std::size_t size() const noexcept { return attachments_.size(); }
 
+  /// By their numbers.
+  const std::map<std::uint64_t, Attachment>& all() const noexcept { return attachments_; }
+
   /// See Attachment::admit().
   std::variant<const Attachment*, protocol::QueueRefusal> admit(
       const protocol::QueueRequest& request);

@@ -47,6 +47,8 @@ class Export {
   /// The export as sessions of one of its devices see it; valid as long as the export.
   Offer offer(ibv_context* device) const;
 
+  const ExportIdentity& identity() const noexcept { return *identity_; }
+
   /// One line for the log: name, size, chunks or file, UUID.
   std::string describe() const;
 

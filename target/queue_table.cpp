@@ -179,6 +179,12 @@ std::size_t QueueTable::connected() const noexcept {
                     [](const auto& entry) { return entry.second.queue != nullptr; }));
 }
 
+std::size_t QueueTable::connected(std::uint64_t attachment) const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(places_.lower_bound({attachment, 0}), places_.lower_bound({attachment + 1, 0}),
+                    [](const auto& entry) { return entry.second.queue != nullptr; }));
+}
+
 Footprint QueueTable::footprint() const noexcept {
   Footprint sum;
   for (const auto& [key, place] : places_) {

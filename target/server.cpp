@@ -12,7 +12,6 @@
 #include "common/random.h"
 #include "common/units.h"
 #include "target/device_events.h"
-#include "target/export_set_up.h"
 #include "target/settlement.h"
 
 namespace rdmablk::target {
@@ -43,28 +42,19 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
       limits_(options.limits),
       key_ring_(options.key_file),
       addresses_(resolve_all(options.listen)),
-      slot_budget_(options.slot_memory),
-      client_queues_(options.limits.client_queues) {
-  const auto devices = select_devices(manager, addresses_, options.device);
-  state_ = open_state(options);
-  exports_ = make_exports(options, std::move(inherited),
-                          {devices, slot_budget_, state_.get(), service_manager});
-  // The threads register the files.
-  const auto files = files_of(exports_);
-  if (!files.empty()) io_threads_.emplace(options.io_threads, files);
-  client_budgets_.emplace(client_slot_memory(options, exports_));
-  key_ring_.check_rules(exports_);
-  for (ibv_context* const device : devices) {
-    devices_.push_back(std::make_unique<TargetDevice>(device, exports_));
-  }
-  environment_.emplace(
-      SessionEnvironment{io_, counters_, limits_, random_bytes<protocol::InstanceId>(),
-                         io_threads_ ? &*io_threads_ : nullptr, drain_, *client_budgets_,
-                         client_queues_, key_ring_.keys(), client_log_, strangers_});
+      client_queues_(options.limits.client_queues),
+      exports_(options, std::move(inherited), select_devices(manager, addresses_, options.device),
+               service_manager) {
+  key_ring_.check_rules(exports_.all());
+  environment_.emplace(SessionEnvironment{
+      io_, counters_, limits_, random_bytes<protocol::InstanceId>(), exports_.io_threads(), drain_,
+      exports_.client_budgets(), client_queues_, key_ring_.keys(), client_log_, strangers_});
   sessions_.emplace(*environment_);
 }
 
-Server::~Server() = default;
+Server::~Server() {
+  exports_.end_threads();
+}
 
 ServerEnd Server::run(const std::function<void()>& on_serving) {
   signals_.emplace(io_, SIGTERM, SIGINT, SIGHUP);
@@ -72,12 +62,12 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   count_signal_.emplace(io_, SIGUSR1);
   wait_for_count_signal();
   listeners_ = listen_on(manager_, addresses_, *this);
-  begin();
+  exports_.begin();  // nobody is served before this: connections wait
   SuccessionHandler& succession = *this;
   succession_.emplace(io_, succession);
   const DescriptorWatch watch(io_, manager_.fd(), [this] { manager_.process(); });
   std::vector<std::unique_ptr<DeviceEvents>> device_events;
-  for (const auto& device : devices_) {
+  for (const auto& device : exports_.devices()) {
     device_events.push_back(std::make_unique<DeviceEvents>(io_, device->context()));
   }
   announce();
@@ -93,22 +83,13 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
     return {};
   }
   spdlog::info("ended: {}", counters_.text());
-  return {std::move(successor_), release_memory(exports_)};
-}
-
-/// Nobody is served before this: connections wait.
-void Server::begin() {
-  for (const auto& exported : exports_) exported->begin();
-  for (const auto& exported : exports_) {
-    if (exported->store() != nullptr) exported->store()->keep();
-  }
+  return {std::move(successor_), exports_.release_memory()};
 }
 
 /// Lets files take what resident exports hold in memory alone.
 void Server::settle_exports() {
   settling_ = true;
-  const auto unsettled = settle(exports_, io_);
-  mark_clean(exports_, unsettled);
+  const auto unsettled = exports_.settle(io_);
   spdlog::info("ended: {}", counters_.text());
   if (!unsettled.empty()) throw Error(describe_unsettled(unsettled));
 }
@@ -131,7 +112,7 @@ void Server::announce() const {
   std::vector<std::string> where;
   for (const auto& listener : listeners_) where.push_back(listener->address().text());
   std::vector<std::string> over;
-  for (const auto& device : devices_) over.push_back(device->name());
+  for (const auto& device : exports_.devices()) over.push_back(device->name());
   spdlog::info("listening on {} over {}", fmt::join(where, " and "), fmt::join(over, ", "));
 }
 
@@ -144,16 +125,16 @@ void Server::wait_for_signal() {
           "signal {}: still writing exports back to their files, without which data is lost",
           signal);
     }
-    if (signal == SIGHUP) return reload();
+    if (signal == SIGHUP) return reload([](const std::optional<std::string>& /*failure*/) {});
     spdlog::info("signal {}: shutting down", signal);
     // The second one does not wait.
     stopping_ ? io_.stop() : shut_down();
   });
 }
 
-void Server::reload() {
+void Server::reload_keys() {
   if (!key_ring_.reload()) return;
-  key_ring_.check_rules(exports_);
+  key_ring_.check_rules(exports_.all());
   sessions_->expel_without_key(*key_ring_.keys());
 }
 
@@ -161,22 +142,48 @@ void Server::wait_for_count_signal() {
   count_signal_->async_wait([this](const asio::error_code& error, int /*signal*/) {
     if (error) return;
     wait_for_count_signal();
-    spdlog::info("{}", count().text());
+    spdlog::info("{}", counts().text());
   });
 }
 
-Counts Server::count() const {
+Counts Server::counts() const {
   Counts counts;
   counts.draining = drain_.size();
   counts.footprint = drain_.footprint();
   counts.open_fds = count_open_fds();
-  counts.footprint.protection_domains += devices_.size();
   sessions_->count(counts);
-  for (const auto& one : exports_) {
-    counts.footprint += one->footprint();
-    if (one->lease() != nullptr && one->lease()->is_held()) ++counts.leases;
-  }
+  exports_.count(counts);
   return counts;
+}
+
+std::vector<ExportStatus> Server::exports() const {
+  return exports_.status(sessions());
+}
+
+std::vector<SessionStatus> Server::sessions() const {
+  return sessions_->status();
+}
+
+void Server::add_export(const ExportSpec& /*spec*/, ExportOrigin /*origin*/, Done done) {
+  done("exports cannot be added yet");
+}
+
+void Server::remove_export(const std::string& /*name*/, const RemoveOptions& /*options*/,
+                           Done done) {
+  done("exports cannot be removed yet");
+}
+
+void Server::resize_export(const std::string& /*name*/, std::uint64_t /*size*/, Done done) {
+  done("exports cannot be resized yet");
+}
+
+bool Server::evict(std::uint32_t session, const std::string& reason) {
+  return sessions_->evict(session, reason);
+}
+
+void Server::reload(Done done) {
+  reload_keys();
+  done(std::nullopt);
 }
 
 void Server::shut_down() {
@@ -195,11 +202,7 @@ void Server::shut_down() {
 
 std::optional<std::string> Server::refuse_successor(const SuccessionRequest& request) {
   if (stopping_) return "the target is about to end";
-  std::vector<MemoryRecord> records;
-  for (const auto& exported : exports_) {
-    if (exported->is_kept()) records.push_back(exported->record());
-  }
-  return reason_against(request, records);
+  return reason_against(request, exports_.kept_records());
 }
 
 void Server::on_successor(Successor successor) {
@@ -233,7 +236,7 @@ std::optional<QueueRefusal> Server::answer(std::unique_ptr<cm::Connection>& conn
 }
 
 std::optional<QueueRefusal> Server::open_session(std::unique_ptr<cm::Connection>& connection) {
-  const TargetDevice* const device = find_device(*connection);
+  const TargetDevice* const device = exports_.find_device(connection->device());
   if (device == nullptr) {
     return QueueRefusal{Status::not_supported, "the target does not use this device"};
   }
@@ -248,13 +251,6 @@ void Server::refuse(cm::Connection* connection, const QueueRefusal& refusal) {
                                  protocol::status_text(refusal.status), refusal.text));
   if (line) spdlog::warn("{}", *line);
   connection->reject(refusal.encode());
-}
-
-const TargetDevice* Server::find_device(const cm::Connection& connection) const {
-  const auto found = std::find_if(devices_.begin(), devices_.end(), [&](const auto& device) {
-    return device->context() == connection.device();
-  });
-  return found == devices_.end() ? nullptr : found->get();
 }
 
 }  // namespace rdmablk::target

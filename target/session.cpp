@@ -265,10 +265,27 @@ void Session::say_goodbye() {
 }
 
 void Session::count(Counts& counts) const {
-  counts.attachments += protocol_.attachment_count();
+  counts.attachments += protocol_.attachments().size();
   counts.io_queues += queues_.connected();
   counts.footprint += {1, 1, 0, protocol::MessageChannel::kRegisteredBytes};
   counts.footprint += queues_.footprint();
+}
+
+SessionStatus Session::status() const {
+  const auto now = std::chrono::steady_clock::now();
+  SessionStatus status;
+  status.id = id_;
+  status.address = peer().address;
+  status.client = peer().client;
+  status.device = device_.name();
+  status.age = std::chrono::duration_cast<std::chrono::seconds>(now - since_);
+  status.silence =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now - silence_.last_heard());
+  for (const auto& [id, attachment] : protocol_.attachments()) {
+    const auto& reply = attachment.reply();
+    status.attachments.push_back({reply.info.name, reply.access, queues_.connected(id)});
+  }
+  return status;
 }
 
 std::optional<protocol::QueueRefusal> Session::connect_queue(

@@ -14,6 +14,7 @@
 #include "common/lifetime.h"
 #include "common/protocol/message_channel.h"
 #include "target/admin_rate.h"
+#include "target/administration.h"
 #include "target/attach_waits.h"
 #include "target/counts.h"
 #include "target/queue_table.h"
@@ -74,6 +75,12 @@ class Session final : private cm::EventHandler,
   }
   /// Adds what it has.
   void count(Counts& counts) const;
+
+  /// What an administrator sees of it.
+  SessionStatus status() const;
+
+  /// Whether it is known who it is with, and its initiator was let in.
+  bool is_greeted() const noexcept { return greeted_; }
 
   std::chrono::steady_clock::time_point since() const noexcept { return since_; }
   bool is_over() const noexcept { return over_; }

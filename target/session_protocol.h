@@ -83,7 +83,9 @@ class SessionProtocol {
   /// @return the last word to send.
   Outgoing abandon(protocol::Status status, const std::string& reason);
 
-  std::size_t attachment_count() const noexcept { return attachments_.size(); }
+  const std::map<std::uint64_t, Attachment>& attachments() const noexcept {
+    return attachments_.all();
+  }
 
   /// Who it is with; complete when it joins.
   const SessionPeer& peer() const noexcept { return peer_; }

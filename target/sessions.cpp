@@ -159,4 +159,19 @@ void Sessions::count(Counts& counts) const {
   for (const auto& [id, session] : sessions_) session->count(counts);
 }
 
+std::vector<SessionStatus> Sessions::status() const {
+  std::vector<SessionStatus> all;
+  for (const auto& [id, session] : sessions_) {
+    if (session->is_greeted() && !session->is_over()) all.push_back(session->status());
+  }
+  return all;
+}
+
+bool Sessions::evict(std::uint32_t id, const std::string& reason) {
+  Session* const session = find(id);
+  if (session == nullptr || !session->is_greeted() || session->is_over()) return false;
+  session->expel(Status::limit, reason);
+  return true;
+}
+
 }  // namespace rdmablk::target

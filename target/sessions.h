@@ -49,6 +49,12 @@ class Sessions final : private SessionOwner {
   /// Adds what they have.
   void count(Counts& counts) const;
 
+  /// Those that were let in and have not ended, in the order of their numbers.
+  std::vector<SessionStatus> status() const;
+
+  /// Ends one, and tells its initiator why. @return whether there is one of that number.
+  bool evict(std::uint32_t id, const std::string& reason);
+
   /// Destroys all. Nobody is told that they are gone.
   void clear() noexcept;
 
