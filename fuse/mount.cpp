@@ -97,6 +97,7 @@ void Mount::make_file_system(const Options& options, Layout layout) {
       .has_holes = info.has_holes,
       .max_background = std::clamp(slots, kMinBackground, kMaxBackground),
       .source = source_.get(),
+      .uri = options.uri ? options.uri->text() : "",
   });
 }
 
@@ -107,6 +108,7 @@ void Mount::make_workers(const Options& options) {
   settings.spin = options.mount.spin.value_or(default_spin());
   settings.slow = options.mount.slow.value_or(settings.slow);
   team_.emplace(plan.workers);
+  file_system_->team = &*team_;
   for (unsigned i = 0; i < plan.workers; ++i) {
     workers_.push_back(std::make_unique<Worker>(*source_, *team_, i, settings));
   }
@@ -190,12 +192,9 @@ MountFigures Mount::figures() const {
   MountFigures figures = names_;
   figures.state = source_->state();
   figures.io = team_->figures();
-  std::optional<Worker::Clock::time_point> oldest;
-  for (const auto& worker : workers_) {
-    const auto one = worker->oldest();
-    if (one && (!oldest || *one < *oldest)) oldest = one;
-  }
-  if (oldest) figures.oldest = Worker::Clock::now() - *oldest;
+  const Activity::Seen seen = team_->activity.look();
+  figures.in_flight = seen.in_flight;
+  if (seen.oldest) figures.oldest = Activity::Clock::now() - *seen.oldest;
   return figures;
 }
 

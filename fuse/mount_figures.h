@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ struct MountFigures {
   WorkerPlan plan;
   initiator::SessionState state;
   metrics::IoFigures io;
+  std::size_t in_flight = 0;                       ///< requests that are not answered
   std::optional<std::chrono::nanoseconds> oldest;  ///< age of the oldest request; nothing: none
 
   /// What Prometheus reads.

@@ -47,7 +47,7 @@ std::string MountFigures::metrics() const {
   add_state(out, state, labels);
   out.io("rdmablk_mount", io, labels);
   out.gauge("rdmablk_mount_requests_in_flight", "Requests that have not ended.",
-            static_cast<double>(io.in_flight()), labels);
+            static_cast<double>(in_flight), labels);
   out.gauge("rdmablk_mount_oldest_request_age_seconds",
             "Age of the oldest request that has not ended; 0 without any.",
             seconds(oldest.value_or(std::chrono::nanoseconds(0))), labels);

@@ -41,7 +41,7 @@ std::string MountFigures::status() const {
       {"reconnects", state.reconnects},
       {"workers", plan.workers},
       {"slots", plan.slots()},
-      {"in_flight", io.in_flight()},
+      {"in_flight", in_flight},
       {"io", metrics::io_json(io)}};
   if (oldest) mount["oldest_age_s"] = duration<double>(*oldest).count();
   metrics::Json document = metrics::new_status("rdmablk-fuse");

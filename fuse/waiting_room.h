@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "common/memory_mapping.h"
 #include "fuse/slot_pool.h"
@@ -30,6 +29,7 @@ class WaitingRoom {
   Slot* take() noexcept { return places_.take(); }
   void give_back(Slot& place) noexcept;
 
+  const SlotPool& places() const noexcept { return places_; }
   bool has_free() const noexcept { return places_.has_free(); }
   bool owns(const Slot& slot) const noexcept;
 
@@ -48,9 +48,6 @@ class WaitingRoom {
 
   /// Takes any. @return null when nobody waits.
   Slot* remove_first() noexcept;
-
-  /// All places, free or not.
-  std::span<const Slot> places() const noexcept { return places_.slots(); }
 
  private:
   MemoryMapping memory_;

@@ -88,6 +88,7 @@ Worker::Worker(ImageSource& source, WorkerTeam& team, unsigned number, const Set
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       flush_has_work_(!source.image().info().flush_is_free) {
   if (!epoll_) throw SystemError("make an epoll descriptor", errno);
+  team_.activity.watch(slots_, waiting_room_.places());
 }
 
 Worker::~Worker() {
@@ -232,8 +233,7 @@ void Worker::submit(fuse_req_t request, Operation operation, std::uint64_t offse
   slot.error = 0;
   slot.number = slot.header().unique;
   slot.interrupted = false;
-  slot.taken_at = now_;
-  slot.set_busy();
+  slot.begin(now_);
   counters_.begin(metrics::IoKind{static_cast<std::uint8_t>(operation)});
   if (operation == Operation::flush) slot.covers = team_.unsynced.count();
   submitted_ = true;

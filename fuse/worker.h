@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 
@@ -66,9 +65,6 @@ class Worker {
   /// nothing for it to do.
   const std::string& flush_problem() const noexcept { return flush_problem_; }
 
-  /// When it took the oldest of the requests that it has now; nothing: it has none. Any thread.
-  std::optional<Clock::time_point> oldest() const noexcept;
-
   /// The worker that runs on the calling thread. For libfuse's operations, which are not told.
   static Worker& current() noexcept;
 
@@ -109,7 +105,7 @@ class Worker {
   void finish(Slot& slot) noexcept;
   bool answer(Slot& slot) noexcept;
   void note(const Slot& slot) noexcept;
-  void count_end(Slot& slot, int error, Clock::time_point now) noexcept;
+  void count_end(const Slot& slot, int error, Clock::time_point now) noexcept;
   bool admit_waiting() noexcept;
   bool let_interrupted_go() noexcept;
   bool interrupt(std::uint64_t number) noexcept;

@@ -89,24 +89,9 @@ bool Worker::answer(Slot& slot) noexcept {
   return true;
 }
 
-void Worker::count_end(Slot& slot, int error, Clock::time_point now) noexcept {
-  slot.set_idle();
+void Worker::count_end(const Slot& slot, int error, Clock::time_point now) noexcept {
   counters_.end(metrics::IoKind{static_cast<std::uint8_t>(slot.operation)}, slot.length, error,
                 now - slot.taken_at);
-}
-
-std::optional<Worker::Clock::time_point> Worker::oldest() const noexcept {
-  Clock::rep oldest = 0;
-  const auto look_at = [&oldest](std::span<const Slot> slots) {
-    for (const Slot& slot : slots) {
-      const Clock::rep since = slot.busy_since.load(std::memory_order_relaxed);
-      if (since != 0 && (oldest == 0 || since < oldest)) oldest = since;
-    }
-  };
-  look_at(slots_.slots());
-  look_at(waiting_room_.places());
-  if (oldest == 0) return std::nullopt;
-  return Clock::time_point(Clock::duration(oldest));
 }
 
 /// Keeps count of what is yet to be flushed; before the request is answered.

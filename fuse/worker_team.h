@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "common/metrics/io_counters.h"
+#include "fuse/activity.h"
 #include "fuse/interrupts.h"
 #include "fuse/unsynced_writes.h"
 #include "fuse/watch.h"
@@ -24,7 +25,8 @@ struct WorkerTeam {
 
   Watch watch;
   Interrupts interrupts;
-  UnsyncedWrites unsynced;                    ///< not counted where flushing has nothing to do
+  UnsyncedWrites unsynced;  ///< not counted where flushing has nothing to do
+  Activity activity;
   std::vector<metrics::IoCounters> counters;  ///< each worker's own
 };
 

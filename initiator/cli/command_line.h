@@ -1,7 +1,7 @@
 #pragma once
 
-#include <array>
 #include <memory>
+#include <vector>
 
 #include "initiator/cli/command.h"
 
@@ -21,7 +21,7 @@ class CommandLine {
 
  private:
   std::unique_ptr<CLI::App> program_;
-  std::array<std::unique_ptr<Command>, 8> commands_;
+  std::vector<std::unique_ptr<Command>> commands_;
 };
 
 /// Reads the command line of `rdmablk` and runs the command that it asks for. Throws UsageError for

@@ -17,6 +17,12 @@
 #include "common/unique_fd.h"
 
 namespace rdmablk::cli {
+
+bool is_rdmablk_mount(const MountEntry& mount) {
+  return mount.type == "fuse.rdmablk" ||
+         (mount.type == "fuse" && mount.source.starts_with("rdmablk"));
+}
+
 namespace {
 
 /// The path with its directory resolved but not its last part: resolving that could ask the mount.
@@ -38,16 +44,11 @@ std::optional<MountEntry> find_mount(const std::string& path, const std::string&
   return error ? std::nullopt : mounted_at(followed.string());
 }
 
-bool is_ours(const MountEntry& mount) {
-  return mount.type == "fuse.rdmablk" ||
-         (mount.type == "fuse" && mount.source.starts_with("rdmablk"));
-}
-
 /// Whoever names a directory may mean an image that is mounted in it; or the image in a directory
 /// that is the mount point.
 std::string hint(const std::string& path) {
   for (const MountEntry& mount : read_mount_table()) {
-    if (!is_ours(mount)) continue;
+    if (!is_rdmablk_mount(mount)) continue;
     if (path.starts_with(mount.path + "/")) {
       return fmt::format("; it lies in the mount point '{}': name that", mount.path);
     }
@@ -143,7 +144,7 @@ MountEntry find_rdmablk_mount(const std::string& path, const std::string& doing)
     throw Error(fmt::format("cannot {} '{}': nothing is mounted there{}", doing, path,
                             hint(resolve_directory(path, doing).string())));
   }
-  if (!is_ours(*mount)) {
+  if (!is_rdmablk_mount(*mount)) {
     throw Error(fmt::format("cannot {} '{}': it is no mount of rdmablk, but of type {}", doing,
                             mount->path, mount->type));
   }
