@@ -79,6 +79,7 @@ void Mount::start(std::unique_ptr<ImageSource> source, const Options& options,
   stay_near_device(*source_);
   make_file_system(options, point.layout);
   make_workers(options);
+  source_->report([this] { return team_->use(); });
   source_->start();
   let_watch(options, point);
   mount(options, point);

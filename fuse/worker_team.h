@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "common/metrics/io_counters.h"
+#include "common/protocol/use_report.h"
 #include "fuse/activity.h"
 #include "fuse/interrupts.h"
 #include "fuse/unsynced_writes.h"
@@ -22,6 +23,9 @@ struct WorkerTeam {
     for (const metrics::IoCounters& one : counters) figures += one.figures();
     return figures;
   }
+
+  /// The same, as a target is told.
+  protocol::Use use() const noexcept;
 
   Watch watch;
   Interrupts interrupts;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "initiator/attachment.h"
@@ -36,6 +38,12 @@ class AttachedImage : public RemoteImage {
   const protocol::AttachReply& attachment() const noexcept override { return attachment_->reply(); }
   std::unique_ptr<Queue> make_queue(unsigned depth) override;
   std::unique_ptr<RequestBuffers> make_buffers(std::size_t bytes) override;
+
+  void report(UseSource source) override { use_ = std::move(source); }
+
+  /// What has been done through the attachment that there is now; nothing when that is not known,
+  /// or there is none.
+  std::optional<protocol::AttachmentUse> next_report();
 
   Attachment& attached() const noexcept { return *attachment_; }
 
@@ -72,6 +80,11 @@ class AttachedImage : public RemoteImage {
   ImageInfo info_;
   std::vector<std::unique_ptr<QueuePlace>> places_;
   bool is_lost_ = false;
+
+  UseSource use_;
+  std::uint64_t reported_for_ = 0;  ///< the attachment that the last report was about
+  protocol::Use reported_;          ///< all that was said, in all attachments
+  protocol::Use reported_before_;   ///< the same, when this attachment began
 };
 
 }  // namespace rdmablk::initiator

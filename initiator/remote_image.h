@@ -1,6 +1,9 @@
 #pragma once
 
+#include <functional>
+
 #include "common/protocol/messages.h"
+#include "common/protocol/use_report.h"
 #include "initiator/image.h"
 
 namespace rdmablk::initiator {
@@ -10,6 +13,14 @@ class RemoteImage : public Image {
  public:
   /// What the target said of the attachment: size, generation, what was granted.
   virtual const protocol::AttachReply& attachment() const noexcept = 0;
+
+  /// Tells what has been done with the image so far.
+  using UseSource = std::function<protocol::Use()>;
+
+  /// Has the target told, now and then, what the image's user counts: it cannot see that itself. An
+  /// older target is told nothing.
+  /// @param source is called on the thread that drives the control loop, until the image is gone.
+  virtual void report(UseSource source) = 0;
 };
 
 }  // namespace rdmablk::initiator

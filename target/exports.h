@@ -46,6 +46,9 @@ class Exports {
   /// Null when no export has a file.
   IoThreads* io_threads() noexcept { return io_threads_ ? &*io_threads_ : nullptr; }
 
+  /// The memory for slots.
+  const SlotBudget& slot_budget() const noexcept { return slot_budget_; }
+
   /// What each client may use of the memory for slots.
   ClientBudgets& client_budgets() noexcept { return *client_budgets_; }
 

@@ -10,6 +10,7 @@
 #include "common/arguments.h"
 #include "common/error.h"
 #include "common/export_name.h"
+#include "common/metrics/metrics_address.h"
 #include "common/option_values.h"
 #include "common/units.h"
 #include "target/limit_options.h"
@@ -43,6 +44,7 @@ struct Arguments {
   std::string key_file;
   bool insecure = false;
   std::optional<std::string> masked_features;
+  std::string metrics;
 };
 
 void describe(CLI::App& app, Arguments& arguments) {
@@ -90,6 +92,10 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->allow_extra_args(false);
   arguments.limits.describe(app);
   arguments.admin.describe(app);
+  app.add_option("--metrics", arguments.metrics,
+                 "Where Prometheus, and a browser, may read how the target is doing; loopback "
+                 "without ADDR")
+      ->type_name("[ADDR:]PORT");
   add_number(app, "--io-threads", arguments.io_threads, 1, kMaxIoThreads,
              "Threads that work on requests for file exports");
   add_number(app, "--slots", arguments.slots, 1, kMaxSlots,
@@ -184,6 +190,9 @@ Options make_options(const Arguments& arguments) {
   options.show_paths = arguments.show_paths;
   arguments.admin.check();
   options.admin = arguments.admin;
+  if (!arguments.metrics.empty()) {
+    options.metrics = metrics::parse_metrics_address("--metrics", arguments.metrics);
+  }
   if (!arguments.key_file.empty()) options.key_file = arguments.key_file;
   check_authentication(arguments, options.exports);
   return options;

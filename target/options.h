@@ -40,6 +40,8 @@ struct Options {
   bool show_paths = false;  ///< whether initiators see where files lie
 
   AdminOptions admin;
+
+  std::optional<HostPort> metrics;  ///< where metrics can be read; nothing: nowhere
 };
 
 /// Reads the command line.

@@ -40,15 +40,18 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
     : manager_(manager),
       service_manager_(service_manager),
       limits_(options.limits),
+      metrics_(options.metrics),
+      takes_over_(options.predecessor.has_value()),
       key_ring_(options.key_file),
       addresses_(resolve_all(options.listen)),
       client_queues_(options.limits.client_queues),
       exports_(options, std::move(inherited), select_devices(manager, addresses_, options.device),
                service_manager) {
   key_ring_.check_rules(exports_.all());
-  environment_.emplace(SessionEnvironment{
-      io_, counters_, limits_, random_bytes<protocol::InstanceId>(), exports_.io_threads(), drain_,
-      exports_.client_budgets(), client_queues_, key_ring_.keys(), client_log_, strangers_});
+  environment_.emplace(
+      SessionEnvironment{io_, counters_, limits_, random_bytes<protocol::InstanceId>(),
+                         exports_.io_threads(), drain_, exports_.client_budgets(), client_queues_,
+                         key_ring_.keys(), client_log_, strangers_, &reports_});
   sessions_.emplace(*environment_);
 }
 
@@ -57,6 +60,9 @@ Server::~Server() {
 }
 
 ServerEnd Server::run(const std::function<void()>& on_serving) {
+  if (metrics_)
+    watching_.emplace(
+        io_, [this] { return figures(); }, *metrics_, takes_over_);
   signals_.emplace(io_, SIGTERM, SIGINT, SIGHUP);
   wait_for_signal();
   count_signal_.emplace(io_, SIGUSR1);
@@ -75,6 +81,7 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   on_serving();
   io_.run();
   goodbye_.cancel();
+  watching_.reset();
   listeners_.clear();
   sessions_->clear();
   drain_queues();
@@ -164,6 +171,21 @@ std::vector<SessionStatus> Server::sessions() const {
   return sessions_->status();
 }
 
+TargetFigures Server::figures() {
+  TargetFigures figures;
+  figures.exports = exports();
+  figures.sessions = sessions();
+  figures.counts = counts();
+  figures.counters = counters_;
+  figures.reports = reports_.all();
+  generations_.look(figures.exports);
+  figures.generation_changes = generations_.changes();
+  figures.slot_memory = exports_.slot_budget().used();
+  figures.slot_memory_limit = exports_.slot_budget().limit();
+  figures.uptime = std::chrono::steady_clock::now() - started_;
+  return figures;
+}
+
 void Server::add_export(const ExportSpec& /*spec*/, ExportOrigin /*origin*/, Done done) {
   done("exports cannot be added yet");
 }
@@ -208,6 +230,7 @@ std::optional<std::string> Server::refuse_successor(const SuccessionRequest& req
 void Server::on_successor(Successor successor) {
   spdlog::info("process {} takes over: shutting down", successor.pid());
   successor_.emplace(std::move(successor));
+  watching_.reset();  // it wants the address
   if (!stopping_) shut_down();
 }
 

@@ -20,6 +20,7 @@
 #include "target/counts.h"
 #include "target/device_selection.h"
 #include "target/exports.h"
+#include "target/generation_watch.h"
 #include "target/key_ring.h"
 #include "target/limits.h"
 #include "target/options.h"
@@ -28,6 +29,8 @@
 #include "target/session_environment.h"
 #include "target/sessions.h"
 #include "target/succession_listener.h"
+#include "target/target_figures.h"
+#include "target/watching.h"
 
 namespace rdmablk::target {
 
@@ -82,12 +85,15 @@ class Server final : public Administration, private cm::RequestHandler, private 
   void wait_for_count_signal();
   void shut_down();
   void reload_keys();
+  TargetFigures figures();
   void drain_queues();
   void settle_exports();
 
   cm::ConnectionManager& manager_;
   const ServiceManager& service_manager_;
   Limits limits_;
+  std::optional<HostPort> metrics_;
+  bool takes_over_;
   KeyRing key_ring_;
   ClientLog client_log_;
   LogLimiter strangers_;
@@ -98,6 +104,7 @@ class Server final : public Administration, private cm::RequestHandler, private 
   ClientBudgets client_queues_;
   Exports exports_;
   QueueDrain drain_;  // its queues end before the exports; the threads that serve them, before it
+  ClientReports reports_;
   std::optional<SessionEnvironment> environment_;
   bool stopping_ = false;
   bool settling_ = false;
@@ -108,6 +115,9 @@ class Server final : public Administration, private cm::RequestHandler, private 
   std::optional<Successor> successor_;
   Listeners listeners_;
   std::optional<Sessions> sessions_;  ///< as soon as there is an environment for them
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  GenerationWatch generations_;
+  std::optional<Watching> watching_;  ///< asks for figures()
 };
 
 }  // namespace rdmablk::target

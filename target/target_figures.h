@@ -1,0 +1,35 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "target/administration.h"
+#include "target/client_reports.h"
+#include "target/counters.h"
+#include "target/counts.h"
+
+namespace rdmablk::target {
+
+/// A target as those who watch it see it, at one moment.
+struct TargetFigures {
+  std::vector<ExportStatus> exports;
+  std::vector<SessionStatus> sessions;
+  Counts counts;
+  Counters counters;
+  std::map<ClientReports::Key, protocol::Use> reports;
+  std::map<std::string, std::uint64_t> generation_changes;  ///< of each export, as far as seen
+  std::uint64_t slot_memory = 0;                            ///< bytes that slots take
+  std::uint64_t slot_memory_limit = 0;                      ///< bytes that they may take
+  std::chrono::nanoseconds uptime{};
+
+  /// What Prometheus reads.
+  std::string metrics() const;
+
+  /// What the page reads: JSON.
+  std::string status() const;
+};
+
+}  // namespace rdmablk::target
