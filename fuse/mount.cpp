@@ -16,6 +16,7 @@
 #include "common/error.h"
 #include "common/metrics/exposition.h"
 #include "common/metrics/status_page.h"
+#include "common/metrics/use.h"
 #include "common/mount_table.h"
 #include "common/numa.h"
 
@@ -79,7 +80,7 @@ void Mount::start(std::unique_ptr<ImageSource> source, const Options& options,
   stay_near_device(*source_);
   make_file_system(options, point.layout);
   make_workers(options);
-  source_->report([this] { return team_->use(); });
+  source_->report([this] { return metrics::use_of(team_->figures()); });
   source_->start();
   let_watch(options, point);
   mount(options, point);

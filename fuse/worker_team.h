@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "common/metrics/io_counters.h"
-#include "common/protocol/use_report.h"
 #include "fuse/activity.h"
 #include "fuse/interrupts.h"
 #include "fuse/unsynced_writes.h"
@@ -23,9 +22,6 @@ struct WorkerTeam {
     for (const metrics::IoCounters& one : counters) figures += one.figures();
     return figures;
   }
-
-  /// The same, as a target is told.
-  protocol::Use use() const noexcept;
 
   Watch watch;
   Interrupts interrupts;

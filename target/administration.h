@@ -31,6 +31,7 @@ struct ExportStatus {
   std::size_t writers = 0;             ///< attachments for writing, too
   bool is_leaving = false;             ///< it is being removed
   std::optional<FileFigures> file;     ///< of one with a file
+  protocol::Use reported;              ///< what all its initiators say that they have done
 };
 
 /// One session's use of an export as an administrator sees it.

@@ -18,6 +18,15 @@ void ClientReports::add(const std::string& export_name, const std::string& clien
   found->second += use;
 }
 
+protocol::Use ClientReports::of_export(const std::string& name) const {
+  protocol::Use sum;
+  for (auto one = all_.lower_bound({name, ""}); one != all_.end() && one->first.first == name;
+       ++one) {
+    sum += one->second;
+  }
+  return sum;
+}
+
 void ClientReports::forget(const std::string& export_name) {
   std::erase_if(all_, [&](const auto& entry) { return entry.first.first == export_name; });
 }

@@ -28,6 +28,9 @@ class ClientReports {
   /// An export is gone, and its name may come back as another.
   void forget(const std::string& export_name);
 
+  /// Of all clients of an export together.
+  protocol::Use of_export(const std::string& name) const;
+
   const std::map<Key, protocol::Use>& all() const noexcept { return all_; }
 
  private:

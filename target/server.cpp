@@ -164,7 +164,9 @@ Counts Server::counts() const {
 }
 
 std::vector<ExportStatus> Server::exports() const {
-  return exports_.status(sessions());
+  auto all = exports_.status(sessions());
+  for (ExportStatus& one : all) one.reported = reports_.of_export(one.spec.name);
+  return all;
 }
 
 std::vector<SessionStatus> Server::sessions() const {

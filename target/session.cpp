@@ -163,7 +163,8 @@ void Session::perform(const Step& step) {
     log(spdlog::level::info,
         fmt::format("attached '{}' {}, queues={} depth={}", reply.info.name,
                     reply.access == protocol::Access::read_write ? "read-write" : "read-only",
-                    reply.queues, reply.depth));
+                    reply.queues, reply.depth),
+        reply.info.name);
   }
   if (step.send && !send(*step.send)) return;
   if (step.acknowledged) return finish("the target ends");
@@ -247,8 +248,10 @@ void Session::finish(const std::string& reason) {
   owner_.on_session_over(*this);
 }
 
-void Session::log(spdlog::level::level_enum level, const std::string& what) {
-  environment_.log.note(peer().account(), level, fmt::format("session {}: {}", id_, what));
+void Session::log(spdlog::level::level_enum level, const std::string& what,
+                  std::string_view export_name) {
+  environment_.log.note(peer().account(), level, fmt::format("session {}: {}", id_, what),
+                        ClientLog::Clock::now(), export_name);
 }
 
 /// Those that never got in are not worth a line each.

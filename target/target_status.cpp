@@ -21,21 +21,12 @@ Json describe(const protocol::Use& use) {
           {"errors", use.errors}};
 }
 
-/// What all clients of an export say together.
-protocol::Use reported_of(const TargetFigures& figures, const std::string& name) {
-  protocol::Use sum;
-  for (const auto& [key, use] : figures.reports) {
-    if (key.first == name) sum += use;
-  }
-  return sum;
-}
-
-Json describe(const ExportStatus& one, const protocol::Use& reported) {
+Json describe(const ExportStatus& one) {
   Json json{{"name", one.spec.name},         {"type", label_of(one.spec.kind)},
             {"size_bytes", one.size},        {"read_only", one.spec.read_only},
             {"uuid", format_uuid(one.uuid)}, {"registered_bytes", one.registered_bytes},
             {"readers", one.readers},        {"writers", one.writers},
-            {"leaving", one.is_leaving},     {"reported", describe(reported)}};
+            {"leaving", one.is_leaving},     {"reported", describe(one.reported)}};
   if (one.file) {
     json["io"] = metrics::io_json(one.file->io);
     json["syncs"] = {{"count", one.file->syncs.count()}, {"time_s", seconds(one.file->syncs.sum)}};
@@ -73,7 +64,7 @@ std::string TargetFigures::status() const {
                         {"evictions", counters.evictions}};
   document["exports"] = Json::array();
   for (const ExportStatus& one : exports) {
-    document["exports"].push_back(describe(one, reported_of(*this, one.spec.name)));
+    document["exports"].push_back(describe(one));
   }
   document["sessions"] = Json::array();
   for (const SessionStatus& one : sessions) document["sessions"].push_back(describe(one));

@@ -6,6 +6,7 @@
 #include "common/export_name.h"
 #include "common/protocol/io_messages.h"
 #include "common/protocol/messages.h"
+#include "common/protocol/use_report.h"
 #include "common/units.h"
 
 /// Whether a message that was accepted is within the bounds that its reader relies on.
@@ -55,6 +56,10 @@ inline bool is_in_bounds(const Detach& /*detach*/) {
 
 inline bool is_in_bounds(const EventNotice& event) {
   return event.kind == EventKind::shutting_down || event.kind == EventKind::resized;
+}
+
+inline bool is_in_bounds(const UseReport& report) {
+  return report.entries.size() <= UseReport::kMaxEntries;
 }
 
 inline bool is_in_bounds(const Reason& reason) {

@@ -1,10 +1,12 @@
-#include "fuse/worker_team.h"
+#pragma once
 
-namespace rdmablk::fuse {
+#include "common/metrics/io_counters.h"
+#include "common/protocol/use_report.h"
 
-protocol::Use WorkerTeam::use() const noexcept {
-  using metrics::IoKind;
-  const metrics::IoFigures io = figures();
+namespace rdmablk::metrics {
+
+/// Figures as an initiator reports them.
+inline protocol::Use use_of(const IoFigures& io) noexcept {
   protocol::Use use;
   use.reads = io.of(IoKind::read).ended;
   use.writes = io.of(IoKind::write).ended;
@@ -12,8 +14,8 @@ protocol::Use WorkerTeam::use() const noexcept {
   use.others = io.of(IoKind::zero).ended + io.of(IoKind::discard).ended + io.of(IoKind::map).ended;
   use.bytes_read = io.of(IoKind::read).bytes;
   use.bytes_written = io.of(IoKind::write).bytes;
-  for (const metrics::IoKindFigures& kind : io.kinds) use.errors += kind.failed();
+  for (const IoKindFigures& kind : io.kinds) use.errors += kind.failed();
   return use;
 }
 
-}  // namespace rdmablk::fuse
+}  // namespace rdmablk::metrics
