@@ -1,5 +1,6 @@
 #include "target/admin_reply.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,6 +35,12 @@ Json text_or_null(const std::string& text) {
 
 Json number_or_null(std::uint64_t number) {
   return number == 0 ? Json() : Json(number);
+}
+
+std::string hex(std::span<const std::byte> bytes) {
+  std::string text;
+  for (const std::byte byte : bytes) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+  return text;
 }
 
 const char* type_name(protocol::ExportKind kind) {
@@ -80,6 +87,7 @@ Json describe(const ExportStatus& status) {
   json["huge_page_bytes"] = number_or_null(spec.huge_page);
   json["origin"] = origin_name(status.origin);
   json["uuid"] = format_uuid(status.uuid);
+  json["generation"] = hex(status.generation);
   json["lease"] = number_or_null(status.lease);
   json["registered_bytes"] = status.registered_bytes;
   json["readers"] = status.readers;

@@ -27,8 +27,8 @@ protocol::Use ClientReports::of_export(const std::string& name) const {
   return sum;
 }
 
-void ClientReports::forget(const std::string& export_name) {
-  std::erase_if(all_, [&](const auto& entry) { return entry.first.first == export_name; });
+void ClientReports::keep_if(const std::function<bool(const std::string&)>& is_there) {
+  std::erase_if(all_, [&](const auto& entry) { return !is_there(entry.first.first); });
 }
 
 }  // namespace rdmablk::target

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -25,8 +26,8 @@ class ClientReports {
   /// @param use what has come since the last time.
   void add(const std::string& export_name, const std::string& client, const protocol::Use& use);
 
-  /// An export is gone, and its name may come back as another.
-  void forget(const std::string& export_name);
+  /// Forgets what is about exports that are gone.
+  void keep_if(const std::function<bool(const std::string& export_name)>& is_there);
 
   /// Of all clients of an export together.
   protocol::Use of_export(const std::string& name) const;

@@ -19,19 +19,73 @@ void count_attachments(std::span<const SessionStatus> sessions, ExportStatus& st
 
 }  // namespace
 
-Exports::Exports(const Options& options, InheritedMemory inherited,
-                 std::span<ibv_context* const> devices, const ServiceManager& service_manager)
-    : slot_budget_(options.slot_memory),
-      state_(open_state(options)),
-      exports_(make_exports(options, std::move(inherited),
-                            {devices, slot_budget_, state_.get(), service_manager})) {
-  // The threads register the files.
-  const auto files = files_of(exports_);
-  if (!files.empty()) io_threads_.emplace(options.io_threads, files);
-  client_budgets_.emplace(client_slot_memory(options, exports_));
-  for (ibv_context* const device : devices) {
-    devices_.push_back(std::make_unique<TargetDevice>(device, exports_));
+Exports::Exports(asio::io_context& io, const Options& options, InheritedMemory inherited,
+                 std::vector<ibv_context*> devices, const ServiceManager& service_manager)
+    : options_(options),
+      contexts_(std::move(devices)),
+      service_manager_(service_manager),
+      slot_budget_(options.slot_memory),
+      io_threads_(io, options.io_threads) {
+  for (ibv_context* const device : contexts_) {
+    devices_.push_back(std::make_unique<TargetDevice>(device));
   }
+  make(std::move(inherited));
+  options_.exports.clear();
+}
+
+void Exports::make(InheritedMemory inherited) {
+  const auto& specs = options_.exports;
+  if (std::any_of(specs.begin(), specs.end(), needs_state)) state_ = open_state(options_);
+  std::vector<ExportOrder> orders;
+  for (const ExportSpec& spec : specs) {
+    orders.push_back({spec, spec.has_file() ? io_threads_.take_number() : 0});
+  }
+  auto made = make_exports(orders, {}, std::move(inherited), ground());
+  keep_memory(made, service_manager_, false);
+  for (const auto& one : made) {
+    if (one->store() == nullptr) continue;
+    io_threads_.expect_file(one->store()->number(), one->store()->file().fd());
+  }
+  io_threads_.start_if_needed();
+  for (auto& one : made) offer(std::move(one));
+}
+
+ExportGround Exports::ground() noexcept {
+  return {options_, contexts_, slot_budget_, state_.get(), service_manager_};
+}
+
+void Exports::offer(std::unique_ptr<Export> exported) {
+  for (const auto& device : devices_) device->catalog().add(exported->offer(device->context()));
+  exports_.push_back(std::move(exported));
+  client_budgets_.raise(client_slot_memory(options_, exports_));
+}
+
+void Exports::withdraw(const Export& exported) {
+  for (const auto& device : devices_) device->catalog().withdraw(exported.spec().name);
+}
+
+void Exports::restore(const Export& exported) {
+  for (const auto& device : devices_) device->catalog().restore(exported.spec().name);
+}
+
+std::unique_ptr<Export> Exports::take_out(const Export& exported) {
+  for (const auto& device : devices_) device->catalog().remove(exported.spec().name);
+  const auto found = std::find_if(exports_.begin(), exports_.end(),
+                                  [&](const auto& one) { return one.get() == &exported; });
+  auto taken = std::move(*found);
+  exports_.erase(found);
+  return taken;
+}
+
+bool Exports::has_stored_memory() const noexcept {
+  return std::any_of(exports_.begin(), exports_.end(),
+                     [](const auto& one) { return one->is_in_store(); });
+}
+
+std::vector<ExportSpec> Exports::specs() const {
+  std::vector<ExportSpec> specs;
+  for (const auto& one : exports_) specs.push_back(one->spec());
+  return specs;
 }
 
 Export* Exports::find(std::string_view name) const noexcept {

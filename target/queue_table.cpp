@@ -84,8 +84,8 @@ std::unique_ptr<IoQueue> QueueTable::make(std::unique_ptr<cm::Connection>& conne
                                            owner);
   }
   const ServedQueueContext context{environment_.io, environment_.counters,
-                                   environment_.io_threads->next(),
-                                   environment_.io_threads->blocking()};
+                                   environment_.io_threads.next(),
+                                   environment_.io_threads.blocking()};
   if (attachment.use()->resident() != nullptr) {
     return std::make_unique<ResidentQueue>(connection, attachment, number, context, owner);
   }

@@ -36,17 +36,24 @@ std::vector<SocketAddress> resolve_all(const std::vector<HostPort>& listen) {
 }  // namespace
 
 Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_manager,
-               const Options& options, InheritedMemory inherited)
+               const Options& options, InheritedMemory inherited, Reload::Load load)
     : manager_(manager),
       service_manager_(service_manager),
       limits_(options.limits),
       metrics_(options.metrics),
-      takes_over_(options.predecessor.has_value()),
+      admin_options_(options.admin),
+      predecessor_(options.predecessor),
       key_ring_(options.key_file),
       addresses_(resolve_all(options.listen)),
       client_queues_(options.limits.client_queues),
-      exports_(options, std::move(inherited), select_devices(manager, addresses_, options.device),
-               service_manager) {
+      exports_(io_, options, std::move(inherited),
+               select_devices(manager, addresses_, options.device), service_manager),
+      changes_(io_, exports_,
+               [this](const Export& exported) { sessions_->end_export(exported.spec().name); }),
+      reload_(options, std::move(load), exports_, *this, [this](const Export& exported) {
+        sessions_->end_disallowed(exported.spec().name);
+        key_ring_.check_rules(exported.spec());
+      }) {
   key_ring_.check_rules(exports_.all());
   environment_.emplace(
       SessionEnvironment{io_, counters_, limits_, random_bytes<protocol::InstanceId>(),
@@ -62,12 +69,13 @@ Server::~Server() {
 ServerEnd Server::run(const std::function<void()>& on_serving) {
   if (metrics_)
     watching_.emplace(
-        io_, [this] { return figures(); }, *metrics_, takes_over_);
+        io_, [this] { return figures(); }, *metrics_, predecessor_.has_value());
   signals_.emplace(io_, SIGTERM, SIGINT, SIGHUP);
   wait_for_signal();
   count_signal_.emplace(io_, SIGUSR1);
   wait_for_count_signal();
   listeners_ = listen_on(manager_, addresses_, *this);
+  admin_.emplace(io_, *this, nullptr, facts(), admin_options_, predecessor_);
   exports_.begin();  // nobody is served before this: connections wait
   SuccessionHandler& succession = *this;
   succession_.emplace(io_, succession);
@@ -85,6 +93,7 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   listeners_.clear();
   sessions_->clear();
   drain_queues();
+  changes_.finish();
   if (!successor_) {
     settle_exports();
     return {};
@@ -113,6 +122,14 @@ void Server::drain_queues() {
     spdlog::warn("still waiting for the files of {} I/O queues", drain_.size());
     report += kDrainReport;
   }
+}
+
+TargetFacts Server::facts() const {
+  TargetFacts facts;
+  for (const auto& listener : listeners_) facts.listening.push_back(listener->address().text());
+  for (const auto& device : exports_.devices()) facts.devices.push_back(device->name());
+  facts.asks_clients = key_ring_.keys() != nullptr;
+  return facts;
 }
 
 void Server::announce() const {
@@ -166,6 +183,9 @@ Counts Server::counts() const {
 std::vector<ExportStatus> Server::exports() const {
   auto all = exports_.status(sessions());
   for (ExportStatus& one : all) one.reported = reports_.of_export(one.spec.name);
+  for (ExportStatus& status : all) {
+    status.is_leaving = changes_.is_leaving(*exports_.find(status.spec.name));
+  }
   return all;
 }
 
@@ -179,6 +199,7 @@ TargetFigures Server::figures() {
   figures.sessions = sessions();
   figures.counts = counts();
   figures.counters = counters_;
+  reports_.keep_if([this](const std::string& name) { return exports_.find(name) != nullptr; });
   figures.reports = reports_.all();
   generations_.look(figures.exports);
   figures.generation_changes = generations_.changes();
@@ -188,13 +209,19 @@ TargetFigures Server::figures() {
   return figures;
 }
 
-void Server::add_export(const ExportSpec& /*spec*/, ExportOrigin /*origin*/, Done done) {
-  done("exports cannot be added yet");
+void Server::add_export(const ExportSpec& spec, ExportOrigin origin, Done done) {
+  ExportSpec with_origin = spec;
+  with_origin.origin = origin;
+  changes_.add(with_origin, [this, name = spec.name,
+                             done = std::move(done)](std::optional<std::string> failure) {
+    const Export* const added = failure ? nullptr : exports_.find(name);
+    if (added != nullptr) key_ring_.check_rules(added->spec());
+    done(std::move(failure));
+  });
 }
 
-void Server::remove_export(const std::string& /*name*/, const RemoveOptions& /*options*/,
-                           Done done) {
-  done("exports cannot be removed yet");
+void Server::remove_export(const std::string& name, const RemoveOptions& options, Done done) {
+  changes_.remove(name, options, std::move(done));
 }
 
 void Server::resize_export(const std::string& /*name*/, std::uint64_t /*size*/, Done done) {
@@ -207,12 +234,14 @@ bool Server::evict(std::uint32_t session, const std::string& reason) {
 
 void Server::reload(Done done) {
   reload_keys();
-  done(std::nullopt);
+  reload_.run(std::move(done));
 }
 
 void Server::shut_down() {
   stopping_ = true;
+  changes_.stop();
   service_manager_.tell_stopping();
+  if (admin_) admin_->close();
   listeners_.clear();
   sessions_->say_goodbye([this] { io_.stop(); });
   goodbye_.expires_after(limits_.goodbye);
@@ -226,6 +255,8 @@ void Server::shut_down() {
 
 std::optional<std::string> Server::refuse_successor(const SuccessionRequest& request) {
   if (stopping_) return "the target is about to end";
+  if (!changes_.is_idle())
+    return "an export is being added or removed; try again when that is done";
   return reason_against(request, exports_.kept_records());
 }
 

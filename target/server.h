@@ -13,18 +13,21 @@
 #include "common/log_limiter.h"
 #include "common/protocol/private_data.h"
 #include "common/socket_address.h"
+#include "target/admin_desk.h"
 #include "target/administration.h"
 #include "target/client_budgets.h"
 #include "target/client_log.h"
 #include "target/counters.h"
 #include "target/counts.h"
 #include "target/device_selection.h"
+#include "target/export_changes.h"
 #include "target/exports.h"
 #include "target/generation_watch.h"
 #include "target/key_ring.h"
 #include "target/limits.h"
 #include "target/options.h"
 #include "target/queue_drain.h"
+#include "target/reload.h"
 #include "target/service_manager.h"
 #include "target/session_environment.h"
 #include "target/sessions.h"
@@ -47,9 +50,10 @@ class Server final : public Administration, private cm::RequestHandler, private 
  public:
   /// Makes and registers the exports.
   /// @param manager, service_manager outlive the server. @param inherited memory of exports that
-  /// earlier processes left; all of it is for these. Throws Error.
+  /// earlier processes left; all of it is for these. @param load reads the options again, for
+  /// reload(). Throws Error.
   Server(cm::ConnectionManager& manager, const ServiceManager& service_manager,
-         const Options& options, InheritedMemory inherited);
+         const Options& options, InheritedMemory inherited, Reload::Load load);
   ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -81,6 +85,7 @@ class Server final : public Administration, private cm::RequestHandler, private 
   std::optional<protocol::QueueRefusal> open_session(std::unique_ptr<cm::Connection>& connection);
   void refuse(cm::Connection* connection, const protocol::QueueRefusal& refusal);
   void announce() const;
+  TargetFacts facts() const;
   void wait_for_signal();
   void wait_for_count_signal();
   void shut_down();
@@ -93,7 +98,8 @@ class Server final : public Administration, private cm::RequestHandler, private 
   const ServiceManager& service_manager_;
   Limits limits_;
   std::optional<HostPort> metrics_;
-  bool takes_over_;
+  AdminOptions admin_options_;
+  std::optional<pid_t> predecessor_;  ///< whose place is taken
   KeyRing key_ring_;
   ClientLog client_log_;
   LogLimiter strangers_;
@@ -103,6 +109,8 @@ class Server final : public Administration, private cm::RequestHandler, private 
   std::vector<SocketAddress> addresses_;
   ClientBudgets client_queues_;
   Exports exports_;
+  ExportChanges changes_;
+  Reload reload_;
   QueueDrain drain_;  // its queues end before the exports; the threads that serve them, before it
   ClientReports reports_;
   std::optional<SessionEnvironment> environment_;
@@ -113,6 +121,7 @@ class Server final : public Administration, private cm::RequestHandler, private 
   asio::steady_timer goodbye_{io_};
   std::optional<SuccessionListener> succession_;
   std::optional<Successor> successor_;
+  std::optional<AdminDesk> admin_;  ///< as long as it serves
   Listeners listeners_;
   std::optional<Sessions> sessions_;  ///< as soon as there is an environment for them
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();

@@ -324,11 +324,36 @@ void Session::detach(std::uint64_t attachment, const std::optional<Outgoing>& re
 }
 
 void Session::end_attachment(std::uint64_t attachment, const std::string& taker) {
-  if (!protocol_.end_attachment(attachment, taker)) return;
+  // Who it was comes last: a refusal has room for 128 bytes.
+  const auto reason =
+      fmt::format("the export was taken over (--take-over takes it back) by {}", taker);
+  if (!protocol_.end_attachment(attachment, reason)) return;
   ++environment_.counters.take_overs;
   log(spdlog::level::info, fmt::format("attachment {:#x} of {} ended: {} takes its lease over",
                                        attachment, peer().text(), taker));
   queues_.end(attachment);
+}
+
+void Session::end_export(const std::string& name) {
+  const auto reason = fmt::format("export '{}' was removed from the target", name);
+  end_those(protocol_.end_export(name, reason), reason);
+}
+
+void Session::end_disallowed(const std::string& name) {
+  const auto reason = fmt::format("export '{}' is not for this client any more", name);
+  end_those(protocol_.end_disallowed(name, reason), reason);
+}
+
+void Session::end_those(const Attachments::Ending& ending, const std::string& reason) {
+  for (const std::uint64_t attachment : ending.attachments) {
+    log(spdlog::level::info,
+        fmt::format("attachment {:#x} of {} ended: {}", attachment, peer().text(), reason));
+    queues_.end(attachment);
+  }
+  for (const auto& [ticket, step] : ending.answers) {
+    waits_.remove(ticket);
+    if (!over_ && !last_word_) send(*step.send);
+  }
 }
 
 void Session::end_attachments() {

@@ -137,6 +137,14 @@ void Sessions::expel_without_key(const ClientKeys& keys) {
   }
 }
 
+void Sessions::end_export(const std::string& name) {
+  for (const auto& [id, session] : sessions_) session->end_export(name);
+}
+
+void Sessions::end_disallowed(const std::string& name) {
+  for (const auto& [id, session] : sessions_) session->end_disallowed(name);
+}
+
 void Sessions::say_goodbye(std::function<void()> all_gone) {
   if (sessions_.empty()) return all_gone();
   all_gone_ = std::move(all_gone);

@@ -39,6 +39,12 @@ class Sessions final : private SessionOwner {
   /// Ends those of clients that have no key any more, whichever it was that they came with.
   void expel_without_key(const ClientKeys& keys);
 
+  /// Ends the attachments of an export that goes away, and answers what waits for one.
+  void end_export(const std::string& name);
+
+  /// The same for those that its rules do not allow any more.
+  void end_disallowed(const std::string& name);
+
   /// Tells each that the target is about to end.
   /// @param all_gone called when nothing is left of any, maybe from within.
   void say_goodbye(std::function<void()> all_gone);

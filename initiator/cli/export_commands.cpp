@@ -66,7 +66,9 @@ int ExportAddCommand::run() {
 ExportRemoveCommand::ExportRemoveCommand(CLI::App& parent)
     : AdminCommand(parent, "rm", "take an export away", kLong) {
   add_name(arguments(), name_);
-  arguments().add_flag("--force", force_, "also from initiators that have it: their I/O fails");
+  arguments().add_flag("--force", force_,
+                       "also from initiators that have it, whose reads and writes wait then, as "
+                       "for a target that is away");
   arguments().add_flag("--discard", discard_, "also with what a memory export holds: that is lost");
   arguments().add_flag("--runtime", run_time_, kRunTime);
   arguments().footer(

@@ -26,7 +26,7 @@ using std::chrono::milliseconds;
 /// How long a mount may take to answer, what waits in it to end, and its daemon to go.
 constexpr milliseconds kAnswerTime{1000};
 constexpr milliseconds kFailTime{1000};
-constexpr milliseconds kEndTime{5000};
+constexpr milliseconds kEndTime{3000};
 
 MountAnswer probe(const MountEntry& mount, const std::optional<Change>& change) {
   return probe_mounts(std::span(&mount, 1), kAnswerTime, change).front();
@@ -54,8 +54,13 @@ void let_requests_fail(const MountEntry& mount, const MountAnswer& first) {
   }
 }
 
-/// Has the kernel end all requests of the mount, without asking its daemon. For its owner, where
-/// there is that file system; root's umount2(2) does the same.
+bool is_gone(const MountEntry& mount) {
+  const auto there = mounted_at(mount.path);
+  return !there || there->device != mount.device;
+}
+
+/// Has the kernel end all requests of the mount, without asking its daemon: as root's umount2(2)
+/// does, for its owner, where there is that file system.
 void abort_connection(const MountEntry& mount) {
   const std::string minor = mount.device.substr(mount.device.find(':') + 1);
   const std::string path = fmt::format("/sys/fs/fuse/connections/{}/abort", minor);
@@ -63,14 +68,30 @@ void abort_connection(const MountEntry& mount) {
   if (file && ::write(file.get(), "1", 1) < 0) return;  // the connection has gone by now
 }
 
+/// For users other than root. @return whether it was in use.
+bool take_away_by_helper(const MountEntry& mount) {
+  try {
+    unmount(mount, false);
+    return false;
+  } catch (
+      const Error& /*error*/) {  // busy, most likely; if it is not permitted, that is told below
+    abort_connection(mount);
+  }
+  try {
+    unmount(mount, true);
+  } catch (const Error& /*error*/) {
+    if (!is_gone(mount)) throw;  // its daemon, which lost its connection, was quicker
+  }
+  return true;
+}
+
 /// @return whether it was in use.
 bool take_away(const MountEntry& mount) {
   if (::umount2(mount.path.c_str(), UMOUNT_NOFOLLOW) == 0) return false;
+  if (errno == EPERM) return take_away_by_helper(mount);
   const bool was_busy = errno == EBUSY;
-  abort_connection(mount);
-  if (::umount2(mount.path.c_str(), UMOUNT_NOFOLLOW | MNT_FORCE | MNT_DETACH) != 0) {
-    unmount(mount, true);  // as another user than root
-  }
+  constexpr int kNow = UMOUNT_NOFOLLOW | MNT_FORCE | MNT_DETACH;
+  if (::umount2(mount.path.c_str(), kNow) != 0 && !is_gone(mount)) unmount(mount, true);
   return was_busy;
 }
 

@@ -127,7 +127,7 @@ void unmount_by_helper(const MountEntry& mount, bool lazy) {
   command.insert(command.end(), {"--", mount.path});
   const Outcome outcome = run(std::move(command));
   if (outcome.status == 0) return;
-  if (outcome.text.find("busy") != std::string::npos) fail_busy(mount);
+  if (outcome.text.find(": Device or resource busy") != std::string::npos) fail_busy(mount);
   // That is how it says that the mount is another user's.
   if (outcome.text.find("not found in") != std::string::npos) {
     fail(mount, "it takes root, or the user who mounted it");

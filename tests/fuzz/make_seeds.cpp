@@ -13,6 +13,7 @@ namespace {
 void add_all(const std::filesystem::path& directory) {
   Seeds seeds(directory);
   add_admin_messages(seeds);
+  add_admin_requests(seeds);
   add_io_messages(seeds);
   add_connection_data(seeds);
   add_texts(seeds);

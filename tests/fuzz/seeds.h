@@ -34,6 +34,7 @@ class Seeds {
 
 // One for each target.
 void add_admin_messages(Seeds& seeds);
+void add_admin_requests(Seeds& seeds);
 void add_io_messages(Seeds& seeds);
 void add_connection_data(Seeds& seeds);
 void add_texts(Seeds& seeds);

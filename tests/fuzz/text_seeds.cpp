@@ -41,6 +41,27 @@ void add_texts(Seeds& seeds) {
       "37 35 0:50 / /x rw - fuse.rdmablk rdmablk://h/disk rw\n");
 }
 
+void add_admin_requests(Seeds& seeds) {
+  seeds.target("admin_requests");
+  int number = 0;
+  const auto add = [&](std::string_view members) {
+    seeds.add("request_" + std::to_string(number++),
+              Output().text("{\"version\":1," + std::string(members) + "}"));
+  };
+  add(R"("request":"status","id":7)");
+  add(R"("request":"exports","id":"a")");
+  add(R"("request":"sessions")");
+  add(R"("request":"reload")");
+  add(R"("request":"export_add","export":"d=file:/srv/a\\,b,size=10G,sparse,allow=alice:ro")");
+  add(R"("request":"export_add","export":{"name":"d","type":"file","path":"/d","size":1048576,)"
+      R"("sparse":true,"resident":true,"huge":"2M","direct":"on","allow":["*"]},"runtime":true)");
+  add(R"("request":"export_add","export":{"name":"m","type":"memory","size":"4G","chunk":"1M",)"
+      R"("save":"/srv/m","shared":true,"readonly":false})");
+  add(R"("request":"export_remove","name":"d","force":true,"discard":true,"runtime":true)");
+  add(R"("request":"export_resize","name":"d","size":"-1G","shrink":true)");
+  add(R"("request":"session_evict","session":4294967295,"reason":"maintenance")");
+}
+
 void add_command_lines(Seeds& seeds) {
   seeds.target("command_lines");
   const auto add = [&](const std::string& name, unsigned program, std::string_view words) {

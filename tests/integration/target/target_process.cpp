@@ -54,7 +54,9 @@ TargetProcess::TargetProcess(const std::vector<std::string>& arguments, std::uin
                                    "--listen",
                                    test_address() + ":" + std::to_string(port),
                                    "--state-dir",
-                                   state_};
+                                   state_,
+                                   "--admin-socket",
+                                   "none"};
   const bool has_keys = std::find(arguments.begin(), arguments.end(), "--auth") != arguments.end();
   if (!has_keys) command.push_back("--insecure");
   command.insert(command.end(), arguments.begin(), arguments.end());

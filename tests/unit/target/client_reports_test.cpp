@@ -15,6 +15,7 @@ TEST(ClientReports, AddUpByExportAndClient) {
   reports.add("other", "alice", {.reads = 8});
   EXPECT_EQ(reports.all().at({"disk", "alice"}).reads, 3U);
   EXPECT_EQ(reports.all().at({"disk", "bob"}).reads, 4U);
+  EXPECT_EQ(reports.of_export("disk").reads, 7U);
   EXPECT_EQ(reports.all().at({"other", "alice"}).reads, 8U);
 }
 
@@ -45,7 +46,7 @@ TEST(ClientReports, OfAnExportThatIsGoneAreForgotten) {
   ClientReports reports;
   reports.add("disk", "alice", {.reads = 1});
   reports.add("disk2", "alice", {.reads = 1});
-  reports.forget("disk");
+  reports.keep_if([](const std::string& name) { return name == "disk2"; });
   EXPECT_EQ(reports.all().size(), 1U);
   EXPECT_TRUE(reports.all().contains({"disk2", "alice"}));
 }
