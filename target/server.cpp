@@ -67,9 +67,10 @@ Server::~Server() {
 }
 
 ServerEnd Server::run(const std::function<void()>& on_serving) {
-  if (metrics_)
-    watching_.emplace(
-        io_, [this] { return figures(); }, *metrics_, predecessor_.has_value());
+  if (metrics_) {
+    const auto look = [this] { return figures(); };
+    watching_.emplace(io_, look, *metrics_, predecessor_.has_value());
+  }
   signals_.emplace(io_, SIGTERM, SIGINT, SIGHUP);
   wait_for_signal();
   count_signal_.emplace(io_, SIGUSR1);

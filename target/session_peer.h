@@ -13,7 +13,7 @@ struct SessionPeer {
   std::string address;              ///< "address:port"; an IPv6 address is in brackets
   std::string client;               ///< the name that was proved; empty without authentication
   protocol::InstanceId instance{};  ///< what HELLO said; zero: nothing was
-  protocol::Features features;      ///< that both ends know
+  protocol::Features features{};    ///< that both ends know
 
   /// For people: "10.0.0.2:4711", "backup (10.0.0.2:4711)".
   std::string text() const;
