@@ -202,8 +202,8 @@ TargetFigures Server::figures() {
   figures.counters = counters_;
   reports_.keep_if([this](const std::string& name) { return exports_.find(name) != nullptr; });
   figures.reports = reports_.all();
-  generations_.look(figures.exports);
-  figures.generation_changes = generations_.changes();
+  history_.look(figures.exports);
+  figures.history = history_.entries();
   figures.slot_memory = exports_.slot_budget().used();
   figures.slot_memory_limit = exports_.slot_budget().limit();
   figures.uptime = std::chrono::steady_clock::now() - started_;

@@ -21,8 +21,8 @@
 #include "target/counts.h"
 #include "target/device_selection.h"
 #include "target/export_changes.h"
+#include "target/export_history.h"
 #include "target/exports.h"
-#include "target/generation_watch.h"
 #include "target/key_ring.h"
 #include "target/limits.h"
 #include "target/options.h"
@@ -125,7 +125,7 @@ class Server final : public Administration, private cm::RequestHandler, private 
   Listeners listeners_;
   std::optional<Sessions> sessions_;  ///< as soon as there is an environment for them
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
-  GenerationWatch generations_;
+  ExportHistory history_;
   std::optional<Watching> watching_;  ///< asks for figures()
 };
 

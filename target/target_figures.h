@@ -10,6 +10,7 @@
 #include "target/client_reports.h"
 #include "target/counters.h"
 #include "target/counts.h"
+#include "target/export_history.h"
 
 namespace rdmablk::target {
 
@@ -20,9 +21,9 @@ struct TargetFigures {
   Counts counts;
   Counters counters;
   std::map<ClientReports::Key, protocol::Use> reports;
-  std::map<std::string, std::uint64_t> generation_changes;  ///< of each export, as far as seen
-  std::uint64_t slot_memory = 0;                            ///< bytes that slots take
-  std::uint64_t slot_memory_limit = 0;                      ///< bytes that they may take
+  std::map<std::string, ExportHistoryEntry> history;  ///< of each export
+  std::uint64_t slot_memory = 0;                      ///< bytes that slots take
+  std::uint64_t slot_memory_limit = 0;                ///< bytes that they may take
   std::chrono::nanoseconds uptime{};
 
   /// What Prometheus reads.

@@ -72,7 +72,7 @@ void add_file(Exposition& out, const ExportStatus& one, const Labels& labels) {
                 "How long each fdatasync of the export's file took.", one.file->syncs, labels);
 }
 
-void add_export(Exposition& out, const ExportStatus& one, std::uint64_t generation_changes) {
+void add_export(Exposition& out, const ExportStatus& one, const ExportHistoryEntry& history) {
   const Labels labels{{"export", one.spec.name}};
   out.info("rdmablk_export_info", "What is offered.",
            {{"export", one.spec.name},
@@ -85,11 +85,11 @@ void add_export(Exposition& out, const ExportStatus& one, std::uint64_t generati
             "Memory of the export that is registered; what is registered twice counts twice.",
             number(one.registered_bytes), labels);
   out.counter("rdmablk_export_leases_granted_total",
-              "Number of the last right to write that was given out; kept over restarts.",
-              number(one.lease), labels);
+              "Rights to write that were given out, since somebody looked first.",
+              number(history.leases), labels);
   out.counter("rdmablk_export_generation_changes_total",
               "Times that content may have been lost, as far as somebody looked meanwhile.",
-              number(generation_changes), labels);
+              number(history.generations), labels);
   add_file(out, one, labels);
 }
 
@@ -130,8 +130,8 @@ std::string TargetFigures::metrics() const {
   out.gauge("rdmablk_target_slot_memory_limit_bytes", "Memory that they may take (--slot-memory).",
             number(slot_memory_limit));
   for (const ExportStatus& one : exports) {
-    const auto changes = generation_changes.find(one.spec.name);
-    add_export(out, one, changes == generation_changes.end() ? 0 : changes->second);
+    const auto known = history.find(one.spec.name);
+    add_export(out, one, known == history.end() ? ExportHistoryEntry{} : known->second);
   }
   for (const auto& [key, use] : reports) add_report(out, key, use);
   return out.text();

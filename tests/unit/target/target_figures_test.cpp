@@ -17,7 +17,7 @@ ExportStatus export_of(const std::string& name, protocol::ExportKind kind) {
   status.size = 1U << 20U;
   status.readers = 2;
   status.writers = 1;
-  status.lease = 5;
+  status.lease = std::uint64_t{1} << 60U;
   return status;
 }
 
@@ -40,7 +40,7 @@ TargetFigures figures() {
   figures.counts.sessions = 1;
   figures.counters.refused = 3;
   figures.reports[{"ram", "alice"}] = {.reads = 9, .bytes_read = 36864, .errors = 1};
-  figures.generation_changes["ram"] = 1;
+  figures.history["ram"] = {.generations = 1, .leases = 5};
   return figures;
 }
 
