@@ -3,17 +3,22 @@
 #include <arpa/inet.h>
 #include <civetweb.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
+#include <sys/socket.h>
 
 #include <array>
+#include <chrono>
 #include <exception>
+#include <future>
 #include <string_view>
 #include <utility>
 
 #include "common/error.h"
 #include "common/signals.h"
 #include "common/socket_address.h"
+#include "common/unique_fd.h"
 
 namespace rdmablk::metrics {
 namespace {
@@ -26,6 +31,8 @@ constexpr const char* kBacklog = "16";
 
 /// How long a peer may take, in milliseconds.
 constexpr const char* kPatience = "3000";
+
+constexpr std::chrono::milliseconds kNudge{5};
 
 /// The page needs nothing from elsewhere, and is no part of another page.
 constexpr std::string_view kPolicy =
@@ -56,6 +63,16 @@ std::string ipv4_of(const HostPort& address) {
     return ::inet_ntop(AF_INET, &in.sin_addr, text.data(), text.size());
   }
   throw UsageError(fmt::format("--metrics {}: it listens on an IPv4 address only", address.text()));
+}
+
+/// Comes, and goes.
+void nudge(const HostPort& address) {
+  const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  sockaddr_in to{};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(address.port);
+  ::inet_pton(AF_INET, address.host.c_str(), &to.sin_addr);
+  ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof to);
 }
 
 void name_thread() {
@@ -91,8 +108,11 @@ HttpServer::HttpServer(const HostPort& address, std::map<std::string, Page> page
   }
 }
 
+/// The thread that accepts connections looks every two seconds whether it is to end, or when
+/// somebody comes.
 HttpServer::~HttpServer() {
-  mg_stop(context_);
+  const auto stopped = std::async(std::launch::async, [this] { mg_stop(context_); });
+  while (stopped.wait_for(kNudge) != std::future_status::ready) nudge(address_);
 }
 
 /// What the library has to say of strangers is of no interest; why it does not start is.

@@ -25,8 +25,10 @@ class LoopInquiry {
 
   /// @param look is called on the loop's thread; both outlive this. Throws nothing but
   /// std::exception, which is the answer then.
-  LoopInquiry(asio::io_context& io, std::function<Answer()> look)
-      : shared_(std::make_shared<Shared>(std::move(look))), io_(io) {}
+  /// @param patience how long those who ask wait.
+  LoopInquiry(asio::io_context& io, std::function<Answer()> look,
+              std::chrono::milliseconds patience = kPatience)
+      : shared_(std::make_shared<Shared>(std::move(look))), io_(io), patience_(patience) {}
 
   /// Nobody waits any more, and nothing is asked for from here on. On the loop's thread.
   ~LoopInquiry() { close(); }
@@ -41,7 +43,7 @@ class LoopInquiry {
       asio::post(io_, [shared = shared_] { answer(*shared); });
     }
     const bool answered = shared_->changed.wait_for(
-        lock, kPatience, [&] { return shared_->is_closed || shared_->round != round; });
+        lock, patience_, [&] { return shared_->is_closed || shared_->round != round; });
     if (shared_->is_closed) throw Error("it is about to end");
     if (!answered) throw Error("it is busy: there is no answer in time");
     if (!shared_->answer) throw Error(shared_->failure);
@@ -91,6 +93,7 @@ class LoopInquiry {
 
   std::shared_ptr<Shared> shared_;
   asio::io_context& io_;
+  std::chrono::milliseconds patience_;
 };
 
 }  // namespace rdmablk::metrics

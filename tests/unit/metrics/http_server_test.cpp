@@ -91,7 +91,7 @@ TEST_F(HttpServerTest, IsNotHeldUpByThoseWhoSayNothing) {
 }
 
 TEST_F(HttpServerTest, TakesNonsense) {
-  EXPECT_THAT(exchange("nonsense\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
+  EXPECT_THAT(exchange("nonsense\r\n\r\n"), HasSubstr(" 400 "));
 }
 
 TEST_F(HttpServerTest, SaysThatAnAddressIsTaken) {

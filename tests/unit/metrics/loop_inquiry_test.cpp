@@ -9,6 +9,8 @@
 namespace rdmablk::metrics {
 namespace {
 
+constexpr std::chrono::milliseconds kSoon{10};
+
 TEST(LoopInquiry, IsAnsweredOnTheLoopsThread) {
   asio::io_context io{1};
   std::thread::id answered_on;
@@ -41,7 +43,8 @@ TEST(LoopInquiry, EndsWithTheLoopsOwner) {
 
 TEST(LoopInquiry, DoesNotWaitForEver) {
   asio::io_context io{1};
-  LoopInquiry<int> inquiry(io, [] { return 7; });
+  LoopInquiry<int> inquiry(
+      io, [] { return 7; }, kSoon);
   EXPECT_THROW(inquiry.ask(), Error);
   // The question was put, and is not answered to nobody's harm.
   io.run_one();
@@ -51,10 +54,13 @@ TEST(LoopInquiry, LeavesNothingThatIsAskedLater) {
   asio::io_context io{1};
   bool asked = false;
   {
-    LoopInquiry<int> inquiry(io, [&] {
-      asked = true;
-      return 7;
-    });
+    LoopInquiry<int> inquiry(
+        io,
+        [&] {
+          asked = true;
+          return 7;
+        },
+        kSoon);
     EXPECT_THROW(inquiry.ask(), Error);
   }
   io.run_one();
