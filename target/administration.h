@@ -30,8 +30,8 @@ struct ExportStatus {
   std::size_t readers = 0;             ///< attachments for reading
   std::size_t writers = 0;             ///< attachments for writing, too
   bool is_leaving = false;             ///< it is being removed
-  std::optional<FileFigures> file;     ///< of one with a file
-  protocol::Use reported;              ///< what all its initiators say that they have done
+  std::optional<FileFigures> file{};   ///< of one with a file
+  protocol::Use reported{};            ///< what all its initiators say that they have done
 };
 
 /// One session's use of an export as an administrator sees it.
@@ -39,7 +39,7 @@ struct AttachmentStatus {
   std::string export_name;
   protocol::Access access{};
   std::size_t queues = 0;  ///< I/O queues that are connected
-  protocol::Use reported;  ///< what its initiator says that it has done
+  protocol::Use reported{};  ///< what its initiator says that it has done
 };
 
 /// A session as an administrator sees it.
