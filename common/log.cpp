@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "common/error.h"
@@ -15,12 +16,25 @@
 
 namespace rdmablk {
 
-void start_logging(const std::string& program, const std::string& level) {
+namespace {
+
+spdlog::level::level_enum parse_level(const std::string& level) {
   const auto parsed = spdlog::level::from_str(level);
   if (parsed == spdlog::level::off && level != "off") {
     throw UsageError(
         fmt::format("'{}' is not a log level: it is trace, debug, info, warning or error", level));
   }
+  return parsed;
+}
+
+}  // namespace
+
+void check_log_level(const std::string& level) {
+  parse_level(level);
+}
+
+void start_logging(const std::string& program, const std::string& level) {
+  const auto parsed = parse_level(level);
   std::shared_ptr<spdlog::sinks::sink> sink;
   if (stderr_is_journal()) {
     sink = std::make_shared<JournalSink>();
@@ -35,8 +49,15 @@ void start_logging(const std::string& program, const std::string& level) {
 }
 
 void print_error(const std::string& program, const std::string& text) noexcept {
-  // Not fmt::print, which throws when it cannot write.
-  std::fprintf(stderr, "%s: %s\n", program.c_str(), text.c_str());
+  std::string_view rest = text;
+  while (true) {
+    const auto end = rest.find('\n');
+    const auto line = rest.substr(0, end);
+    // Not fmt::print, which throws when it cannot write.
+    std::fprintf(stderr, "%s: %.*s\n", program.c_str(), static_cast<int>(line.size()), line.data());
+    if (end == std::string_view::npos) return;
+    rest.remove_prefix(end + 1);
+  }
 }
 
 namespace {

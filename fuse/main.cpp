@@ -7,16 +7,21 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "common/captive/captive_command.h"
 #include "common/error.h"
 #include "common/log.h"
+#include "common/pid_file.h"
 #include "fuse/background.h"
 #include "fuse/log_switch.h"
 #include "fuse/loop_hints.h"
 #include "fuse/memory_pressure.h"
 #include "fuse/mount.h"
+#include "fuse/mount_helper.h"
 #include "fuse/mount_point.h"
 #include "fuse/options.h"
+#include "fuse/temporary_mount_point.h"
 #include "fuse/termination_signals.h"
 
 namespace {
@@ -41,15 +46,41 @@ void log_mounted(const Options& options, const MountPoint& point) {
 }
 
 int serve_in_foreground(const Options& options, MountPoint& point) {
+  std::optional<PidFile> pid_file;
+  if (options.pidfile) pid_file.emplace(*options.pidfile);
   brace_for_memory_pressure();
   const TerminationSignals signals;
   Mount mount;
   mount.start(options, point);
   point.lock.reset();
+  if (pid_file) pid_file->write();
   tell_what_to_do(options, point, mount.is_read_only());
   log_mounted(options, point);
   mount.wait(signals);
   return mount.stop() ? kExitDone : kExitFailed;
+}
+
+/// As long as the command of --run runs.
+int serve_command(const Options& options, MountPoint& point) {
+  std::optional<PidFile> pid_file;
+  if (options.pidfile) pid_file.emplace(*options.pidfile);
+  CaptiveCommand command(*options.command, [&] {
+    clear_left_mount(point.path);
+    if (options.mount_point.empty()) ::rmdir(point.path.c_str());
+  });
+  brace_for_memory_pressure();
+  const TerminationSignals signals;
+  Mount mount;
+  mount.start(options, point);
+  point.lock.reset();
+  log_mounted(options, point);
+  if (pid_file) pid_file->write();
+  command.start({{"mountpoint", point.path},
+                 {"image", point.image_path(options.image_name())},
+                 {"uri", options.source()}});
+  const int status = mount.wait(signals, command);
+  const bool is_safe = mount.stop();
+  return is_safe || status != kExitDone ? status : kExitFailed;
 }
 
 /// The background process, after the fork.
@@ -57,17 +88,21 @@ int serve_in_background(const Options& options, MountPoint& point, Background& b
   LogSwitch log;
   std::optional<TerminationSignals> signals;
   std::optional<Mount> mount;
+  std::optional<PidFile> pid_file;
   try {
+    if (options.pidfile) pid_file.emplace(*options.pidfile);
     brace_for_memory_pressure();
     signals.emplace();
     mount.emplace();
     mount->start(options, point);
     point.lock.reset();
     tell_what_to_do(options, point, mount->is_read_only());
+    if (pid_file) pid_file->write();
     log.to_syslog();
     if (!background.ready()) throw Error("the program that started it is gone");
   } catch (const std::exception& error) {
     mount.reset();  // nothing is left behind when the parent tells of the failure
+    pid_file.reset();
     background.failed(error.what());
     return kExitFailed;
   }
@@ -76,13 +111,26 @@ int serve_in_background(const Options& options, MountPoint& point, Background& b
   return mount->stop() ? kExitDone : kExitFailed;
 }
 
+/// What can be known without mounting.
+int check(const Options& options) {
+  static_cast<void>(options.mount.credentials());
+  return kExitDone;
+}
+
 int run(int argc, char** argv) {
   const std::optional<Options> options = parse_command_line(argc, argv);
   if (!options) return kExitDone;
   start_logging(kProgram, options->log_level);
+  for (const std::string& name : options->mount.unknown) {
+    spdlog::warn("mount option '{}' is unknown here, and left out", name);
+  }
+  if (options->is_fake) return check(*options);
   std::string note;
-  MountPoint point = prepare_mount_point(options->mount_point, note);
+  const TemporaryMountPoint temporary(options->mount_point.empty());
+  MountPoint point = prepare_mount_point(
+      options->mount_point.empty() ? temporary.path() : options->mount_point, note);
   if (!note.empty()) spdlog::info("{}", note);
+  if (options->command) return serve_command(*options, point);
   if (options->foreground) return serve_in_foreground(*options, point);
   Background background = Background::fork();
   if (!background.is_parent()) return serve_in_background(*options, point, background);
@@ -90,8 +138,24 @@ int run(int argc, char** argv) {
   return kExitDone;
 }
 
+/// A program that mount(8) waits for ends with its statuses, under the name that it knows.
+int run_for_mount(int argc, char** argv) {
+  switch (run_program(kMountHelper, &run, argc, argv)) {
+    case kExitDone:
+      return kMountDone;
+    case kExitUsage:
+      return kMountUsage;
+    default:
+      return kMountFailed;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 0 && rdmablk::fuse::is_mount_helper(argv[0])) {
+    return rdmablk::fuse::run_mount_helper(argc, argv);
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "--for-mount") return run_for_mount(argc, argv);
   return rdmablk::run_program(kProgram, &run, argc, argv);
 }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <pthread.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
@@ -36,6 +37,7 @@ std::unique_ptr<ImageSource> open_source(const Options& options) {
   if (!options.uri) return open_null(*options.null_size, plan, read_only);
   return open_remote(*options.uri, plan,
                      {.read_only = read_only,
+                      .or_less = options.or_read_only,
                       .take_over = options.mount.take_over,
                       .recovery = options.mount.recovery,
                       .credentials = options.mount.credentials(),
@@ -120,7 +122,7 @@ void Mount::mount(const Options& options, const MountPoint& point) {
   MountSettings settings;
   settings.source = options.mount.fsname.value_or(options.source());
   settings.read_only = file_system_->read_only;
-  settings.allow_other = options.mount.allow_other;
+  settings.allow_other = options.mount.allow_other || ::geteuid() == 0;
   settings.flags = options.mount.kernel_flags;
   session_ = std::make_unique<FuseSession>(settings, operations(), &*file_system_);
   session_->mount(point.path);
@@ -207,6 +209,14 @@ void Mount::wait(const TerminationSignals& signals) {
   } else {
     spdlog::info("unmounted");
   }
+}
+
+int Mount::wait(const TerminationSignals& signals, CaptiveCommand& command) {
+  while (const int signal = signals.wait(ended_.fd(), command.fd())) command.signal(signal);
+  pollfd source{command.fd(), POLLIN, 0};
+  if (::poll(&source, 1, 0) > 0) return command.status();
+  spdlog::error("unmounted while the command of --run was running");
+  return kExitFailed;
 }
 
 Mount::~Mount() {

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/captive/captive_command.h"
 #include "common/daemon_marker.h"
 #include "common/metrics/http_server.h"
 #include "fuse/fuse_session.h"
@@ -40,6 +41,11 @@ class Mount {
 
   /// Waits until it is unmounted by somebody, or a signal says that it should be.
   void wait(const TerminationSignals& signals);
+
+  /// Waits until it is unmounted by somebody, or a command that it is there for has ended; signals
+  /// are for that.
+  /// @return the exit status of the command; kExitFailed when it was unmounted first.
+  int wait(const TerminationSignals& signals, CaptiveCommand& command);
 
   /// Unmounts, lazily when it is in use; ends the workers, who wait for what is in flight a bounded
   /// time, and not at all while the target is away; lets go of the image. Does nothing when it has

@@ -12,6 +12,8 @@
 
 #include "common/metrics/use.h"
 #include "common/mount_control.h"
+#include "common/mount_image.h"
+#include "fuse/mount_image.h"
 #include "fuse/operations.h"
 
 namespace rdmablk::fuse {
@@ -171,10 +173,13 @@ void control(fuse_req_t request, fuse_ino_t /*ino*/, unsigned command, void* /*a
              std::size_t input_size, std::size_t output_size) {
   const auto& file_system = *static_cast<const FileSystem*>(fuse_req_userdata(request));
   if (command != mount_control::kGetStatus && command != mount_control::kSetTimes &&
-      command != mount_control::kGetActivity && command != mount_control::kGetUse) {
+      command != mount_control::kGetActivity && command != mount_control::kGetUse &&
+      command != mount_image::kGetImage) {
     fuse_reply_err(request, ENOTTY);
   } else if (!is_permitted(request)) {
     fuse_reply_err(request, EPERM);
+  } else if (command == mount_image::kGetImage) {
+    tell_image(request, file_system, output_size);
   } else if (command == mount_control::kGetStatus) {
     tell_status(request, *file_system.source, output_size);
   } else if (command == mount_control::kGetActivity) {

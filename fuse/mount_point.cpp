@@ -123,6 +123,11 @@ UniqueFd lock_mount_point(const std::string& path) {
 
 }  // namespace
 
+void clear_left_mount(const std::string& path) {
+  const auto mount = mounted_at(path);
+  if (mount && mount->type == kMountType) clear_dead_mount(path);
+}
+
 std::string MountPoint::image_path(const std::string& name) const {
   return layout == Layout::file ? path : path + "/" + name;
 }

@@ -22,6 +22,9 @@ struct MountPoint {
   std::string image_path(const std::string& name) const;
 };
 
+/// Clears away a mount of ours on a path whose daemon is gone, if there is one. Throws SystemError.
+void clear_left_mount(const std::string& path);
+
 /// Examines what the user names as mount point. A mount of ours whose daemon is gone is cleared
 /// away first, which `note` tells. Throws Error when it is missing, in use or not empty.
 /// @param note a line for the user; left alone when there is nothing to say.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -31,13 +32,17 @@ constexpr const char* kFooter =
     "While the target cannot be reached, reads and writes wait; `rdmablk timeouts MOUNTPOINT` "
     "shows how\nit is going, and changes the three times. They count from the loss.\n\n"
     "The log goes to standard error until the mount works, and from then on to syslog, under the "
-    "name\nrdmablk-fuse (journalctl -t rdmablk-fuse); with --foreground, to standard error.";
+    "name\nrdmablk-fuse (journalctl -t rdmablk-fuse); with --foreground, to standard error.\n\n"
+    "Under the name mount.rdmablk it is what mount(8) runs for `mount -t rdmablk`, and for lines "
+    "of\nfstab. A mount of root's is for all users: the mode of the image's file says who may.";
 
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
     return "Usage: rdmablk-fuse [OPTIONS] rdmablk://HOST[:PORT]/EXPORT MOUNTPOINT\n"
-           "       rdmablk-fuse [OPTIONS] --null SIZE MOUNTPOINT\n";
+           "       rdmablk-fuse [OPTIONS] --null SIZE MOUNTPOINT\n"
+           "       rdmablk-fuse [OPTIONS] --run COMMAND rdmablk://HOST[:PORT]/EXPORT "
+           "[MOUNTPOINT]\n";
   }
 };
 
@@ -55,7 +60,10 @@ struct Words {
   std::string fail_fast;
   std::string give_up;
   std::string masked_features;
+  std::string command;
+  std::string pidfile;
   bool take_over = false;
+  bool is_sloppy = false;
 };
 
 std::uint64_t image_size(const std::string& text) {
@@ -105,7 +113,22 @@ void set_up(CLI::App& app, Options& options, Words& words) {
                      protocol::kKnownFeatures.text() + "), or all")
       ->type_name("MASK|NAME,...")
       ->group("For experts");
+  app.add_option("--pidfile", words.pidfile,
+                 "write the number of the process that serves the mount to this file when it "
+                 "works, and remove the file at the end")
+      ->type_name("FILE");
+  app.add_option("--run", words.command,
+                 "stay in the foreground and mount as long as this runs, a command line of sh(1); "
+                 "end with its status. It has $image, the image's file, $mountpoint and $uri. "
+                 "Without MOUNTPOINT one is made")
+      ->type_name("COMMAND");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning or error");
+  app.add_flag("--or-read-only", options.or_read_only,
+               "mount read-only, unasked, what may not be written");
+  app.add_flag("--sloppy", words.is_sloppy, "leave out mount options that are unknown here");
+  app.add_flag("--fake", options.is_fake, "check the command line and the key file, nothing else");
+  app.add_flag("--for-mount", options.for_mount,
+               "the exit statuses of mount(8): 1 usage, 2 system, 32 failed");
   refuse_empty_values(app);
   // A list may be empty.
   app.add_option("-o", words.mount_options, "mount options, separated by commas")
@@ -115,6 +138,7 @@ void set_up(CLI::App& app, Options& options, Words& words) {
 }
 
 void take(Options& options, const Words& words) {
+  options.mount.is_sloppy = words.is_sloppy;
   for (const std::string& text : words.mount_options) options.mount.parse(text);
   if (!words.workers.empty()) options.mount.set("workers", words.workers);
   if (!words.queue_depth.empty()) options.mount.set("queue_depth", words.queue_depth);
@@ -133,7 +157,8 @@ void take(Options& options, const Words& words) {
     throw UsageError("option client= says who this is; it needs keyfile=, which proves it");
   }
   const std::size_t expected = words.null_size.empty() ? 2 : 1;
-  if (words.positional.size() != expected) {
+  const bool makes_mount_point = !words.command.empty() && words.positional.size() + 1 == expected;
+  if (words.positional.size() != expected && !makes_mount_point) {
     throw UsageError(words.null_size.empty()
                          ? "it takes a URI and a mount point: rdmablk-fuse "
                            "rdmablk://HOST[:PORT]/EXPORT MOUNTPOINT"
@@ -145,6 +170,9 @@ void take(Options& options, const Words& words) {
   } else {
     options.null_size = image_size(words.null_size);
   }
+  if (!words.command.empty()) options.command = words.command;
+  if (!words.pidfile.empty()) options.pidfile = std::filesystem::absolute(words.pidfile).string();
+  if (makes_mount_point) return;
   options.mount_point = words.positional.back();
   if (options.mount_point.empty()) throw UsageError("the mount point is empty");
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/protocol/features.h"
 #include "common/uri.h"
@@ -15,10 +16,13 @@
 
 namespace rdmablk::fuse {
 
+/// The options in one argument of `-o`, "\," taken for a comma within one.
+std::vector<std::string> split_mount_options(const std::string& text);
+
 /// What `-o` sets.
 struct MountOptions {
   bool read_only = false;
-  bool allow_other = false;
+  bool allow_other = false;  ///< root's mounts always do: the file's mode says who may
   std::optional<uid_t> uid;  ///< of the image's file; the mounting user's if not given
   std::optional<gid_t> gid;
   std::optional<mode_t> mode;  ///< permission bits
@@ -34,6 +38,9 @@ struct MountOptions {
   bool take_over = false;                                  ///< the right to write, from who has it
   initiator::RecoveryOptions recovery;                     ///< what to do while the target is away
   protocol::Features features = protocol::kKnownFeatures;  ///< to tell the target of
+
+  bool is_sloppy = false;  ///< to be set before parse(): options unknown here are left out
+  std::vector<std::string> unknown{};  ///< and named here
 
   /// Reads the key file, if one is given. Throws Error.
   std::optional<initiator::Credentials> credentials() const;
@@ -51,10 +58,15 @@ struct MountOptions {
 struct Options {
   std::optional<Uri> uri;
   std::optional<std::uint64_t> null_size;  ///< bytes; in place of a URI
-  std::string mount_point;
+  std::string mount_point;                 ///< empty: one is made, for the command
   MountOptions mount;
+  std::optional<std::string> command;  ///< a shell's, which the mount is there for; in foreground
+  std::optional<std::string> pidfile;  ///< absolute; to be written when the mount works
   bool foreground = false;
   bool quiet = false;
+  bool or_read_only = false;  ///< mount read-only what may not be written, unasked
+  bool is_fake = false;       ///< checks the command line, and mounts nothing
+  bool for_mount = false;     ///< called by mount(8): its exit statuses
   std::string log_level = "info";
 
   /// What is mounted, for messages and as the source of the mount.

@@ -24,7 +24,11 @@ TerminationSignals::TerminationSignals() {
 }
 
 int TerminationSignals::wait(int other) const {
-  std::array<pollfd, 2> sources{{{fd_.get(), POLLIN, 0}, {other, POLLIN, 0}}};
+  return wait(other, -1);
+}
+
+int TerminationSignals::wait(int other, int another) const {
+  std::array<pollfd, 3> sources{{{fd_.get(), POLLIN, 0}, {other, POLLIN, 0}, {another, POLLIN, 0}}};
   while (true) {
     const int count = ::poll(sources.data(), sources.size(), -1);
     if (count < 0 && errno != EINTR) throw SystemError("wait for signals", errno);
@@ -32,7 +36,7 @@ int TerminationSignals::wait(int other) const {
     if (::read(fd_.get(), &info, sizeof info) == sizeof info) {
       return static_cast<int>(info.ssi_signo);
     }
-    if (count > 0 && sources[1].revents != 0) return 0;
+    if (count > 0 && (sources[1].revents | sources[2].revents) != 0) return 0;
   }
 }
 

@@ -14,6 +14,9 @@ class TerminationSignals {
   /// @return the signal's number, 0 when it was the descriptor.
   int wait(int other) const;
 
+  /// The same with two others.
+  int wait(int other, int another) const;
+
  private:
   UniqueFd fd_;
 };

@@ -54,6 +54,16 @@ std::optional<Access> AccessRules::access_of(
   return most;
 }
 
+std::vector<std::string> AccessRules::texts() const {
+  std::vector<std::string> texts;
+  for (const Rule& rule : rules_) {
+    texts.push_back(fmt::format("{}{}{}", rule.client.empty() ? kAll : rule.client,
+                                rule.access == Access::read_only ? ":ro" : "",
+                                rule.from ? "@" + rule.from->text() : ""));
+  }
+  return texts;
+}
+
 std::vector<std::string> AccessRules::clients() const {
   std::vector<std::string> names;
   for (const Rule& rule : rules_) {

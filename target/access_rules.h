@@ -25,7 +25,13 @@ class AccessRules {
   std::optional<protocol::Access> access_of(std::string_view client,
                                             const std::optional<asio::ip::address>& address) const;
 
-  bool operator==(const AccessRules&) const = default;
+  /// The rules as add() takes them.
+  std::vector<std::string> texts() const;
+
+  friend bool operator==(const AccessRules&, const AccessRules&) = default;
+
+  /// The rules as add() takes them.
+  std::vector<std::string> texts() const;
 
   /// The names in its rules.
   std::vector<std::string> clients() const;
@@ -36,7 +42,7 @@ class AccessRules {
     protocol::Access access = protocol::Access::read_write;
     std::optional<AddressPrefix> from;  ///< nothing: from everywhere
 
-    bool operator==(const Rule&) const = default;
+    friend bool operator==(const Rule&, const Rule&) = default;
   };
 
   static bool applies(const Rule& rule, std::string_view client,

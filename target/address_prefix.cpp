@@ -73,6 +73,10 @@ AddressPrefix AddressPrefix::parse(std::string_view text) {
   return {first, bits};
 }
 
+std::string AddressPrefix::text() const {
+  return fmt::format("{}/{}", first_.to_string(), bits_);
+}
+
 bool AddressPrefix::contains(const address& any) const {
   const address asked = plain(any);
   return asked.is_v4() == first_.is_v4() && first_bits(bytes_of(asked), bits_) == bytes_of(first_);

@@ -2,6 +2,7 @@
 
 #include <asio/ip/address.hpp>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace rdmablk::target {
@@ -14,6 +15,9 @@ class AddressPrefix {
 
   /// @param address an IPv4 one that is written as IPv6 (::ffff:192.0.2.1) counts as IPv4.
   bool contains(const asio::ip::address& address) const;
+
+  /// As parse() takes it: "192.0.2.0/24".
+  std::string text() const;
 
   bool operator==(const AddressPrefix&) const = default;
 

@@ -38,7 +38,7 @@ struct ExportStatus {
 struct AttachmentStatus {
   std::string export_name;
   protocol::Access access{};
-  std::size_t queues = 0;  ///< I/O queues that are connected
+  std::size_t queues = 0;    ///< I/O queues that are connected
   protocol::Use reported{};  ///< what its initiator says that it has done
 };
 

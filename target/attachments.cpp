@@ -64,6 +64,11 @@ Step refuse_fenced(std::uint64_t tag, const Attach& request, const Lease& lease)
 
 }  // namespace
 
+/// Who it was comes last: a refusal has room for 128 bytes.
+std::string taken_over_by(const std::string& taker) {
+  return fmt::format("the export was taken over (--take-over takes it back) by {}", taker);
+}
+
 Step Attachments::attach(std::uint64_t tag, const Attach& request, const Offer& offer) {
   if (auto step = decide({tag, request, &offer})) return std::move(*step);
   if (waiting_.size() >= protocol::kAdminCredits) {

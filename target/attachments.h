@@ -20,6 +20,9 @@
 
 namespace rdmablk::target {
 
+/// The reason for Attachments::end() when another takes the lease over. @param taker for people.
+std::string taken_over_by(const std::string& taker);
+
 /// The attachments of one session, and its requests for some that wait for a lease.
 class Attachments {
  public:

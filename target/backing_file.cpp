@@ -55,6 +55,8 @@ bool is_protected(int fd) {
   return ::ioctl(fd, BLKROGET, &read_only) == 0 && read_only != 0;
 }
 
+}  // namespace
+
 std::uint64_t checked_size(const ExportSpec& spec, const OpenedFile& file) {
   const std::uint64_t size = size_of(file);
   if (spec.file_size && size != *spec.file_size) {
@@ -79,7 +81,11 @@ DirectSupport choose_direct(const ExportSpec& spec, int fd, std::uint64_t size) 
   return found;
 }
 
-}  // namespace
+void check_protection(const ExportSpec& spec, const OpenedFile& file) {
+  if (file.block_device && !spec.read_only && is_protected(file.fd.get())) {
+    fail_export(spec, "the device is read-only; export it with readonly");
+  }
+}
 
 BackingFile::BackingFile(const ExportSpec& spec, std::chrono::milliseconds lock_wait)
     : path_(spec.path), read_only_(spec.read_only) {
@@ -87,9 +93,7 @@ BackingFile::BackingFile(const ExportSpec& spec, std::chrono::milliseconds lock_
   OpenedFile file = open_export_file(spec, patience);
   lock(spec, file.fd.get(), patience, lock_wait);
   if (file.created) file.created->fill(spec);
-  if (file.block_device && !spec.read_only && is_protected(file.fd.get())) {
-    fail_export(spec, "the device is read-only; export it with readonly");
-  }
+  check_protection(spec, file);
   size_ = checked_size(spec, file);
   direct_ = choose_direct(spec, file.fd.get(), size_);
   block_device_ = file.block_device;

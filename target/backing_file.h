@@ -20,6 +20,16 @@ namespace rdmablk::target {
 /// until the kernel has done the last of its writes.
 inline constexpr std::chrono::seconds kLockWait{10};
 
+/// The size of an export's file, in bytes, which must be what spec.file_size says, if it says
+/// anything. Throws Error.
+std::uint64_t checked_size(const ExportSpec& spec, const OpenedFile& file);
+
+/// Checks that a block device that is to be written takes writes. Throws Error.
+void check_protection(const ExportSpec& spec, const OpenedFile& file);
+
+/// Sets the descriptor to direct I/O where spec.direct and the file allow it. Throws Error.
+DirectSupport choose_direct(const ExportSpec& spec, int fd, std::uint64_t size);
+
 /// The regular file or block device behind an export: one open descriptor, which also holds the
 /// locks (fcntl(2) F_OFD_SETLK and flock(2)) that keep others away, as long as the object lives
 /// and as long as I/O on the descriptor is under way. Readers may share a file with readers.

@@ -149,8 +149,9 @@ void ExportChanges::end_addition(std::optional<std::string> failure) {
     exports_.io_threads().give_back(addition.order.file_number);
   }
   if (!failure) spdlog::info("export '{}': added", name);  // else whoever asked is told
-  if (!additions_.empty()) begin_addition();
-  addition.done(std::move(failure));
+  const bool is_next_waiting = !additions_.empty();
+  addition.done(std::move(failure));  // may add one, which begins when none waited
+  if (is_next_waiting) begin_addition();
 }
 
 void ExportChanges::remove(const std::string& name, const RemoveOptions& options, Done done) {
@@ -213,6 +214,7 @@ void ExportChanges::on_settled(Removals::iterator removal) {
   Export& exported = *removal->exported;
   if (!removal->is_settled) {
     exports_.restore(exported);
+    spdlog::error("export '{}': stays, and is offered again", removal->name);
     return end_removal(
         removal,
         fmt::format(

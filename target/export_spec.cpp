@@ -40,13 +40,7 @@ std::string parse_name(std::string_view text, std::string_view whole) {
   if (text.size() == whole.size()) {
     throw UsageError(fmt::format("'{}' is not an export: it is written {}", whole, kForm));
   }
-  if (!is_export_name(text)) {
-    throw UsageError(
-        fmt::format("'{}' is not a name of an export: up to {} letters, digits, '.', '_' and '-', "
-                    "the first a letter or digit",
-                    text, kMaxExportName));
-  }
-  return std::string(text);
+  return parse_export_name(text);
 }
 
 /// Reads TYPE:ARGUMENT.
@@ -62,16 +56,30 @@ void parse_type(std::string_view text, ExportSpec& spec) {
     throw UsageError(fmt::format("export '{}' has no {}: it is written {}", spec.name,
                                  memory ? "size" : "path", kForm));
   }
-  const auto argument = text.substr(colon + 1);
-  if (memory) {
-    spec.size = parse_export_size(argument, spec.name);
-  } else {
-    spec.kind = protocol::ExportKind::file;
-    spec.path = absolute_path(argument, spec.name);
-  }
+  set_argument(spec, memory ? protocol::ExportKind::memory : protocol::ExportKind::file,
+               text.substr(colon + 1));
 }
 
 }  // namespace
+
+std::string parse_export_name(std::string_view text) {
+  if (!is_export_name(text)) {
+    throw UsageError(
+        fmt::format("'{}' is not a name of an export: up to {} letters, digits, '.', '_' and '-', "
+                    "the first a letter or digit",
+                    text, kMaxExportName));
+  }
+  return std::string(text);
+}
+
+void set_argument(ExportSpec& spec, protocol::ExportKind kind, std::string_view argument) {
+  spec.kind = kind;
+  if (spec.has_file()) {
+    spec.path = absolute_path(argument, spec.name);
+  } else {
+    spec.size = parse_export_size(argument, spec.name);
+  }
+}
 
 std::string absolute_path(std::string_view text, std::string_view name) {
   if (text.empty()) throw UsageError(fmt::format("the path of export '{}' is empty", name));

@@ -45,6 +45,8 @@ struct ExportSpec {
 
   /// Whether a file or block device stands behind it.
   bool has_file() const noexcept { return kind != protocol::ExportKind::memory; }
+
+  friend bool operator==(const ExportSpec&, const ExportSpec&) = default;
 };
 
 /// Reads NAME=memory:SIZE[,huge=2M|1G][,readonly][,shared][,chunk=SIZE][,save=PATH] or
@@ -53,6 +55,13 @@ struct ExportSpec {
 /// a value is written `\,`, a backslash before a comma `\\`. Each also takes
 /// allow=CLIENT[:ro|:rw][@ADDRESS[/BITS]], as often as need be. Throws UsageError.
 ExportSpec parse_export_spec(std::string_view text);
+
+/// Checks that a text can name an export. Throws UsageError.
+std::string parse_export_name(std::string_view text);
+
+/// Gives an export its kind, memory or file, and what that takes: a size, or a path. Throws
+/// UsageError. @param spec has its name.
+void set_argument(ExportSpec& spec, protocol::ExportKind kind, std::string_view argument);
 
 /// Makes a path that an export is given absolute: it must not depend on the daemon's directory.
 /// Throws UsageError.

@@ -34,24 +34,6 @@ std::string mount_point_of(dev_t device) {
   return found == mounts.end() ? std::string{} : found->path;
 }
 
-[[noreturn]] void fail_to_open(const ExportSpec& spec, int error) {
-  const bool unwritable = error == EACCES || error == EPERM || error == EROFS || error == ETXTBSY;
-  fail_export(
-      spec,
-      fmt::format(
-          "cannot open it{}: {}{}", spec.read_only ? "" : " for writing", errno_text(error),
-          unwritable && !spec.read_only ? "; 'readonly' exports what is only to be read" : ""));
-}
-
-void check_kind(const ExportSpec& spec, mode_t mode) {
-  if (S_ISREG(mode) || S_ISBLK(mode)) return;
-  fail_export(spec, fmt::format("it is a {}: a regular file or a block device can be exported",
-                                S_ISDIR(mode)    ? "directory"
-                                : S_ISCHR(mode)  ? "character device"
-                                : S_ISFIFO(mode) ? "pipe"
-                                                 : "socket"));
-}
-
 UniqueFd open_device(const ExportSpec& spec, dev_t device, const Patience& patience) {
   const int flags = open_flags(spec) | (spec.read_only ? 0 : O_EXCL);
   while (true) {
@@ -74,7 +56,7 @@ std::optional<OpenedFile> open_existing(const ExportSpec& spec, const Patience& 
     if (errno == ENOENT) return std::nullopt;
     fail_to_open(spec, errno);
   }
-  check_kind(spec, status.st_mode);
+  check_file_kind(spec, status.st_mode);
   OpenedFile file;
   if (S_ISBLK(status.st_mode)) {
     file.fd = open_device(spec, status.st_rdev, patience);
@@ -84,14 +66,9 @@ std::optional<OpenedFile> open_existing(const ExportSpec& spec, const Patience& 
     if (!file.fd) fail_to_open(spec, errno);
   }
   if (::fstat(file.fd.get(), &status) != 0) fail_to_open(spec, errno);
-  check_kind(spec, status.st_mode);
+  check_file_kind(spec, status.st_mode);
   file.block_device = S_ISBLK(status.st_mode);
   return file;
-}
-
-void check_may_create(const ExportSpec& spec) {
-  if (spec.read_only) fail_export(spec, "there is no such file");
-  if (!spec.file_size) fail_export(spec, "there is no such file; size=SIZE makes it");
 }
 
 /// @return nothing when there is such a file now.
@@ -133,6 +110,29 @@ int allocate(int fd, off_t size) {
 
 void fail_export(const ExportSpec& spec, std::string_view why) {
   throw Error(fmt::format("cannot export '{}' as '{}': {}", spec.path, spec.name, why));
+}
+
+void fail_to_open(const ExportSpec& spec, int error) {
+  const bool unwritable = error == EACCES || error == EPERM || error == EROFS || error == ETXTBSY;
+  fail_export(
+      spec,
+      fmt::format(
+          "cannot open it{}: {}{}", spec.read_only ? "" : " for writing", errno_text(error),
+          unwritable && !spec.read_only ? "; 'readonly' exports what is only to be read" : ""));
+}
+
+void check_file_kind(const ExportSpec& spec, mode_t mode) {
+  if (S_ISREG(mode) || S_ISBLK(mode)) return;
+  fail_export(spec, fmt::format("it is a {}: a regular file or a block device can be exported",
+                                S_ISDIR(mode)    ? "directory"
+                                : S_ISCHR(mode)  ? "character device"
+                                : S_ISFIFO(mode) ? "pipe"
+                                                 : "socket"));
+}
+
+void check_may_create(const ExportSpec& spec) {
+  if (spec.read_only) fail_export(spec, "there is no such file");
+  if (!spec.file_size) fail_export(spec, "there is no such file; size=SIZE makes it");
 }
 
 CreatedFile::~CreatedFile() {

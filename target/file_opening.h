@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +36,15 @@ class CreatedFile {
   UniqueFd directory_;
   std::string name_;
 };
+
+/// Throws the Error that it cannot be opened. @param error an errno value.
+[[noreturn]] void fail_to_open(const ExportSpec& spec, int error);
+
+/// Checks that what stands behind an export is of a kind that can. Throws Error.
+void check_file_kind(const ExportSpec& spec, mode_t mode);
+
+/// Checks that a file that is missing is to be made. Throws Error.
+void check_may_create(const ExportSpec& spec);
 
 struct OpenedFile {
   UniqueFd fd;

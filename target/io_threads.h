@@ -49,6 +49,9 @@ class IoThreads {
   /// The thread for the next queue: they take turns. @pre there is a file.
   IoThread& next() noexcept;
 
+  /// Those that serve queues; none as long as there is no file.
+  std::span<const std::unique_ptr<IoThread>> all() const noexcept { return threads_; }
+
   /// A thread for system calls that block; serves no queue. @pre there is a file.
   IoThread& blocking() noexcept { return *blocking_; }
 

@@ -4,7 +4,7 @@
 
 #include "common/error.h"
 #include "common/units.h"
-#include "target/number_option.h"
+#include "target/option_kinds.h"
 #include "target/options.h"
 
 namespace rdmablk::target {
@@ -18,6 +18,7 @@ constexpr std::uint64_t kMaxCount = 65535;
 constexpr std::uint64_t kMaxClientQueues = 1'000'000;
 constexpr std::uint64_t kMaxRate = 1'000'000;
 constexpr std::uint64_t kMinSlotMemory = 4096;
+constexpr std::uint64_t kMaxSlotMemory = std::uint64_t{1} << 50;
 
 std::chrono::milliseconds read_time(std::string_view flag, const std::string& text,
                                     std::chrono::milliseconds least, bool may_be_zero) {
@@ -40,49 +41,44 @@ std::uint64_t parse_memory(std::string_view flag, const std::string& text, std::
   return *size;
 }
 
-void LimitOptions::describe(CLI::App& app) {
-  app.add_option("--handshake-timeout", handshake_timeout_,
-                 "How long a peer that has connected may take to say who it is, in seconds")
-      ->type_name("SECONDS")
-      ->capture_default_str();
-  app.add_option(
-         "--keepalive", keepalive_,
-         "How often an initiator has to say something, in seconds; one that is silent three "
-         "times as long loses its session. 0: it need not")
-      ->type_name("SECONDS")
-      ->capture_default_str();
-  add_number(app, "--max-sessions", max_sessions_, 1, kMaxCount, "Sessions at a time");
-  add_number(app, "--max-client-sessions", max_client_sessions_, 1, kMaxCount,
+void describe_limits(CLI::App& app, Options& options) {
+  Limits& limits = options.limits;
+  add_text(
+      app, "--handshake-timeout", "SECONDS",
+      [&](const std::string& text) {
+        limits.handshake = read_time("--handshake-timeout", text, kMinHandshake, false);
+      },
+      "How long a peer that has connected may take to say who it is, in seconds")
+      ->default_str("10");
+  add_text(
+      app, "--keepalive", "SECONDS",
+      [&](const std::string& text) {
+        limits.keepalive = read_time("--keepalive", text, kMinKeepalive, true);
+      },
+      "How often an initiator has to say something, in seconds; one that is silent three "
+      "times as long loses its session. 0: it need not")
+      ->default_str("5");
+  add_number(app, "--max-sessions", limits.sessions, 1, kMaxCount, "Sessions at a time");
+  add_number(app, "--max-client-sessions", limits.client_sessions, 1, kMaxCount,
              "Sessions of one client, or of one address where nobody is authenticated");
-  add_number(app, "--max-session-queues", max_session_queues_, 1, kMaxCount,
+  add_number(app, "--max-session-queues", limits.session_queues, 1, kMaxCount,
              "I/O queues of one session");
-  add_number(app, "--max-client-queues", max_client_queues_, 1, kMaxClientQueues,
+  add_number(app, "--max-client-queues", limits.client_queues, 1, kMaxClientQueues,
              "I/O queues of all sessions of one client, or of one address where nobody is "
              "authenticated");
-  add_number(app, "--max-handshakes", max_handshakes_, 1, kMaxCount,
+  add_number(app, "--max-handshakes", limits.handshakes, 1, kMaxCount,
              "Peers that have connected and not said who they are, or were refused; when there are "
              "as many, the oldest one of the host with the most gives way to the next");
-  add_number(app, "--admin-rate", admin_rate_, 0, kMaxRate,
+  add_number(app, "--admin-rate", limits.admin_rate, 0, kMaxRate,
              "Messages a second that a session is listened to on its admin queue; 0: any number");
-  app.add_option("--client-slot-memory", client_slot_memory_,
-                 "How much of --slot-memory the sessions of one client, or address, may use; half "
-                 "of it by default")
-      ->type_name("SIZE");
-}
-
-void LimitOptions::apply(Options& options) const {
-  Limits& limits = options.limits;
-  limits.handshake = read_time("--handshake-timeout", handshake_timeout_, kMinHandshake, false);
-  limits.keepalive = read_time("--keepalive", keepalive_, kMinKeepalive, true);
-  limits.sessions = max_sessions_;
-  limits.client_sessions = max_client_sessions_;
-  limits.session_queues = max_session_queues_;
-  limits.client_queues = max_client_queues_;
-  limits.handshakes = max_handshakes_;
-  limits.admin_rate = admin_rate_;
-  if (!client_slot_memory_) return;
-  options.client_slot_memory = parse_memory("--client-slot-memory", *client_slot_memory_,
-                                            kMinSlotMemory, options.slot_memory);
+  add_text(
+      app, "--client-slot-memory", "SIZE",
+      [&](const std::string& text) {
+        options.client_slot_memory =
+            parse_memory("--client-slot-memory", text, kMinSlotMemory, kMaxSlotMemory);
+      },
+      "How much of --slot-memory the sessions of one client, or address, may use; half "
+      "of it by default");
 }
 
 }  // namespace rdmablk::target

@@ -2,8 +2,13 @@
 #include <string>
 #include <vector>
 
+#include "common/captive/captive_command.h"
+#include "common/captive/signal_relay.h"
 #include "common/error.h"
 #include "common/log.h"
+#include "common/pid_file.h"
+#include "target/captive_variables.h"
+#include "target/config_check.h"
 #include "target/memory_holder.h"
 #include "target/options.h"
 #include "target/server.h"
@@ -38,40 +43,75 @@ void tell_idle_discards(const std::vector<std::string>& names) {
 /// Everything of the server is gone when this returns.
 ServerEnd serve(cm::ConnectionManager& manager, const ServiceManager& service_manager,
                 const Options& options, InheritedMemory inherited, Reload::Load load,
-                const std::function<void()>& on_serving) {
+                const std::function<void(const Server&)>& on_serving) {
   Server server(manager, service_manager, options, std::move(inherited), std::move(load));
-  return server.run(on_serving);
+  return server.run([&] { on_serving(server); });
 }
 
+/// What is there as long as the target serves.
+class Surroundings {
+ public:
+  /// Before any thread: it makes a process.
+  explicit Surroundings(const Options& options) : options_(options) {
+    if (options.pidfile) pid_file_.emplace(*options.pidfile, options.predecessor);
+    if (!options.command) return;
+    command_.emplace(*options.command);
+    relay_.emplace(*command_);
+  }
+
+  void begin(const Server& server) {
+    if (pid_file_) pid_file_->write();
+    if (!command_) return;
+    command_->start(captive_variables(server.addresses(), options_.exports));
+    relay_->start();
+  }
+
+  /// @return the exit status of the process: the command's, if there is one.
+  int end() {
+    if (!relay_) return kExitDone;
+    return relay_->stop().value_or(kExitFailed);
+  }
+
+ private:
+  const Options& options_;
+  std::optional<PidFile> pid_file_;
+  std::optional<CaptiveCommand> command_;
+  std::optional<SignalRelay> relay_;
+};
+
 int run(int argc, char** argv) {
-  const auto options = parse_options(argc, argv);
-  if (!options) return kExitDone;
+  const auto invocation = parse_invocation(argc, argv);
+  if (!invocation) return kExitDone;
+  if (invocation->check_config) return check_configuration(kProgram, argc, argv, *invocation);
+  const Options options = load_options(argc, argv);
+  Surroundings surroundings(options);
   // Losing whoever reads the log is no reason to drop the exports.
   std::signal(SIGPIPE, SIG_IGN);
   // Neither is a write that a limit of this process forbids: it fails.
   std::signal(SIGXFSZ, SIG_IGN);
-  start_logging(kProgram, options->log_level);
+  start_logging(kProgram, options.log_level);
   const ServiceManager service_manager;
   InheritedMemory inherited;
   service_manager.take_back(inherited);
   // What makes no sense is not to end a target that serves.
-  auto discards = options->discards;
-  check_inherited(service_manager, *options, discards, inherited);
+  auto discards = options.discards;
+  check_inherited(service_manager, options, discards, inherited);
   const auto manager = cm::make_rdmacm();
   std::optional<Predecessor> predecessor;
-  if (options->predecessor) {
-    predecessor.emplace(*options->predecessor,
-                        SuccessionRequest{options->exports, options->discards}, inherited);
-    check_inherited(service_manager, *options, discards, inherited);
+  if (options.predecessor) {
+    predecessor.emplace(*options.predecessor, SuccessionRequest{options.exports, options.discards},
+                        inherited);
+    check_inherited(service_manager, options, discards, inherited);
   }
   tell_idle_discards(discards);
-  // Neither --help nor --version is among them.
-  const auto load = [argc, argv] { return parse_options(argc, argv).value(); };
-  auto end = serve(*manager, service_manager, *options, std::move(inherited), load, [&] {
-    if (predecessor) predecessor->confirm();
-  });
+  const auto load = [argc, argv] { return load_options(argc, argv); };
+  auto end = serve(*manager, service_manager, options, std::move(inherited), load,
+                   [&](const Server& server) {
+                     if (predecessor) predecessor->confirm();
+                     surroundings.begin(server);
+                   });
   if (end.successor) hand_over(std::move(end.memory), std::move(*end.successor));
-  return kExitDone;
+  return surroundings.end();
 }
 
 }  // namespace

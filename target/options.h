@@ -14,7 +14,7 @@
 
 namespace rdmablk::target {
 
-/// What the command line asks for.
+/// What the command line and the configuration files ask for.
 struct Options {
   std::vector<ExportSpec> exports;
 
@@ -39,14 +39,32 @@ struct Options {
 
   bool show_paths = false;  ///< whether initiators see where files lie
 
+  std::optional<std::string> config;   ///< the configuration file
+  std::optional<std::string> pidfile;  ///< to be written when it serves
+  std::optional<std::string> command;  ///< a shell's, which the target serves as long as it runs
+
   AdminOptions admin;
 
   std::optional<HostPort> metrics;  ///< where metrics can be read; nothing: nowhere
 };
 
-/// Reads the command line.
-/// @return nothing when it was answered on standard output: --help, --version.
-/// Throws UsageError.
+/// What else a command line may ask for.
+struct Invocation {
+  bool check_config = false;           ///< to check and to end: see ConfigCheck
+  std::optional<std::string> as_user;  ///< whose permissions count for that; nothing: the caller's
+};
+
+/// Reads the command line without any configuration file.
+/// @return nothing when it was answered on standard output: --help, --version. Throws UsageError.
+std::optional<Invocation> parse_invocation(int argc, const char* const* argv);
+
+/// Reads the command line, and the configuration files if it names any; again, when the target runs
+/// and they may have changed. Throws UsageError; of files it is a ConfigError, which has a
+/// complaint for everything that is wrong with them.
+Options load_options(int argc, const char* const* argv);
+
+/// Both of these, for who wants nothing but options.
+/// @return nothing when it was answered on standard output. Throws UsageError.
 std::optional<Options> parse_options(int argc, const char* const* argv);
 
 /// Reads ADDR[:PORT]; unlike everywhere else, the port may be zero. Throws UsageError.

@@ -42,6 +42,7 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
       limits_(options.limits),
       metrics_(options.metrics),
       admin_options_(options.admin),
+      configuration_(options.config.value_or("")),
       predecessor_(options.predecessor),
       key_ring_(options.key_file),
       addresses_(resolve_all(options.listen)),
@@ -54,6 +55,7 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
         sessions_->end_disallowed(exported.spec().name);
         key_ring_.check_rules(exported.spec());
       }) {
+  if (options.config) store_.emplace(*options.config);
   key_ring_.check_rules(exports_.all());
   environment_.emplace(
       SessionEnvironment{io_, counters_, limits_, random_bytes<protocol::InstanceId>(),
@@ -76,7 +78,7 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   count_signal_.emplace(io_, SIGUSR1);
   wait_for_count_signal();
   listeners_ = listen_on(manager_, addresses_, *this);
-  admin_.emplace(io_, *this, nullptr, facts(), admin_options_, predecessor_);
+  admin_.emplace(io_, *this, store_ ? &*store_ : nullptr, facts(), admin_options_, predecessor_);
   exports_.begin();  // nobody is served before this: connections wait
   SuccessionHandler& succession = *this;
   succession_.emplace(io_, succession);
@@ -86,9 +88,16 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
     device_events.push_back(std::make_unique<DeviceEvents>(io_, device->context()));
   }
   announce();
+  status_.emplace(io_, service_manager_, [this] { return status_text(); });
+  sessions_->on_size([this] {
+    if (status_) status_->changed();
+  });
   service_manager_.tell_ready();
+  watchdog_.emplace(io_, service_manager_, [this] { return &exports_.io_threads(); });
   on_serving();
   io_.run();
+  watchdog_.reset();  // what comes may take as long as files take
+  status_.reset();
   goodbye_.cancel();
   watching_.reset();
   listeners_.clear();
@@ -125,10 +134,17 @@ void Server::drain_queues() {
   }
 }
 
+std::vector<SocketAddress> Server::addresses() const {
+  std::vector<SocketAddress> addresses;
+  for (const auto& listener : listeners_) addresses.push_back(listener->address());
+  return addresses;
+}
+
 TargetFacts Server::facts() const {
   TargetFacts facts;
   for (const auto& listener : listeners_) facts.listening.push_back(listener->address().text());
   for (const auto& device : exports_.devices()) facts.devices.push_back(device->name());
+  facts.configuration = configuration_;
   facts.asks_clients = key_ring_.keys() != nullptr;
   return facts;
 }
@@ -139,6 +155,16 @@ void Server::announce() const {
   std::vector<std::string> over;
   for (const auto& device : exports_.devices()) over.push_back(device->name());
   spdlog::info("listening on {} over {}", fmt::join(where, " and "), fmt::join(over, ", "));
+}
+
+std::string Server::status_text() const {
+  std::vector<std::string_view> names;
+  std::uint64_t bytes = 0;
+  for (const auto& exported : exports_.all()) {
+    names.emplace_back(exported->spec().name);
+    bytes += exported->spec().size;
+  }
+  return service_status_text(names, bytes, sessions_->size());
 }
 
 void Server::wait_for_signal() {
@@ -213,8 +239,8 @@ TargetFigures Server::figures() {
 void Server::add_export(const ExportSpec& spec, ExportOrigin origin, Done done) {
   ExportSpec with_origin = spec;
   with_origin.origin = origin;
-  changes_.add(with_origin, [this, name = spec.name,
-                             done = std::move(done)](std::optional<std::string> failure) {
+  changes_.add(with_origin, [this, name = spec.name, done = telling_status(std::move(done))](
+                                std::optional<std::string> failure) {
     const Export* const added = failure ? nullptr : exports_.find(name);
     if (added != nullptr) key_ring_.check_rules(added->spec());
     done(std::move(failure));
@@ -222,7 +248,7 @@ void Server::add_export(const ExportSpec& spec, ExportOrigin origin, Done done) 
 }
 
 void Server::remove_export(const std::string& name, const RemoveOptions& options, Done done) {
-  changes_.remove(name, options, std::move(done));
+  changes_.remove(name, options, telling_status(std::move(done)));
 }
 
 void Server::resize_export(const std::string& /*name*/, std::uint64_t /*size*/, Done done) {
@@ -234,8 +260,20 @@ bool Server::evict(std::uint32_t session, const std::string& reason) {
 }
 
 void Server::reload(Done done) {
+  service_manager_.tell_reloading();
   reload_keys();
-  reload_.run(std::move(done));
+  reload_.run([this, done = std::move(done)](std::optional<std::string> failure) {
+    if (!stopping_) service_manager_.tell_ready();
+    done(std::move(failure));
+  });
+}
+
+/// @return what tells the service manager, too, of exports that have changed.
+Administration::Done Server::telling_status(Done done) {
+  return [this, done = std::move(done)](std::optional<std::string> failure) {
+    if (status_) status_->changed();
+    done(std::move(failure));
+  };
 }
 
 void Server::shut_down() {

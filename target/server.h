@@ -17,6 +17,7 @@
 #include "target/administration.h"
 #include "target/client_budgets.h"
 #include "target/client_log.h"
+#include "target/config_store.h"
 #include "target/counters.h"
 #include "target/counts.h"
 #include "target/device_selection.h"
@@ -29,10 +30,12 @@
 #include "target/queue_drain.h"
 #include "target/reload.h"
 #include "target/service_manager.h"
+#include "target/service_status.h"
 #include "target/session_environment.h"
 #include "target/sessions.h"
 #include "target/succession_listener.h"
 #include "target/target_figures.h"
+#include "target/watchdog.h"
 #include "target/watching.h"
 
 namespace rdmablk::target {
@@ -57,6 +60,9 @@ class Server final : public Administration, private cm::RequestHandler, private 
   ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
+
+  /// Where it listens, while it serves: with the ports that were chosen.
+  std::vector<SocketAddress> addresses() const;
 
   /// Listens and serves until SIGTERM or SIGINT, or until a successor asks for it, and
   /// takes leave of the sessions. Without a successor it then brings to the files of exports what
@@ -93,12 +99,16 @@ class Server final : public Administration, private cm::RequestHandler, private 
   TargetFigures figures();
   void drain_queues();
   void settle_exports();
+  std::string status_text() const;
+  Done telling_status(Done done);
 
   cm::ConnectionManager& manager_;
   const ServiceManager& service_manager_;
   Limits limits_;
   std::optional<HostPort> metrics_;
   AdminOptions admin_options_;
+  std::string configuration_;         ///< the file; empty: none
+  std::optional<ConfigStore> store_;  ///< for what is changed at run time; beside that file
   std::optional<pid_t> predecessor_;  ///< whose place is taken
   KeyRing key_ring_;
   ClientLog client_log_;
@@ -121,6 +131,8 @@ class Server final : public Administration, private cm::RequestHandler, private 
   asio::steady_timer goodbye_{io_};
   std::optional<SuccessionListener> succession_;
   std::optional<Successor> successor_;
+  std::optional<ServiceStatus> status_;
+  std::optional<Watchdog> watchdog_;
   std::optional<AdminDesk> admin_;  ///< as long as it serves
   Listeners listeners_;
   std::optional<Sessions> sessions_;  ///< as soon as there is an environment for them

@@ -324,10 +324,7 @@ void Session::detach(std::uint64_t attachment, const std::optional<Outgoing>& re
 }
 
 void Session::end_attachment(std::uint64_t attachment, const std::string& taker) {
-  // Who it was comes last: a refusal has room for 128 bytes.
-  const auto reason =
-      fmt::format("the export was taken over (--take-over takes it back) by {}", taker);
-  if (!protocol_.end_attachment(attachment, reason)) return;
+  if (!protocol_.end_attachment(attachment, taken_over_by(taker))) return;
   ++environment_.counters.take_overs;
   log(spdlog::level::info, fmt::format("attachment {:#x} of {} ended: {} takes its lease over",
                                        attachment, peer().text(), taker));

@@ -32,7 +32,7 @@ SessionProtocol::SessionProtocol(std::uint32_t id, const protocol::InstanceId& t
     : id_(id),
       target_(target),
       limits_(limits),
-      peer_{std::move(address), {}, {}, {}},
+      peer_{std::move(address), {}, {}},
       view_(catalog, peer_),
       authenticator_(keys),
       attachments_(id, limits, peer_, budgets, session_key_) {}

@@ -70,6 +70,7 @@ void Sessions::on_session_joins(Session& session) {
     return session.turn_away(Status::limit, *excess);
   }
   roll_.enter(session.id(), session.peer());
+  tell_size();
   const auto left = std::make_shared<std::size_t>(1);
   const auto one_less = lifetime_.guard([this, left, id = session.id()] {
     if (--*left > 0) return;
@@ -112,11 +113,13 @@ void Sessions::fence(std::uint64_t attachment, const std::string& taker) {
 
 void Sessions::on_session_leaves(Session& session) {
   roll_.leave(session.id());
+  tell_size();
 }
 
 /// It stays known until nothing is left of it: whoever resumes it has to wait for that.
 void Sessions::on_session_over(Session& session) {
   roll_.end(session.id());
+  tell_size();
   environment_.drain.when_gone(session.attachments(), lifetime_.guard([this, id = session.id()] {
     asio::post(environment_.io, lifetime_.guard([this, id] { remove(id); }));
   }));
@@ -126,6 +129,10 @@ void Sessions::remove(std::uint32_t id) {
   roll_.remove(id);
   sessions_.erase(id);
   if (sessions_.empty() && all_gone_) all_gone_();
+}
+
+void Sessions::tell_size() const {
+  if (size_changed_) size_changed_();
 }
 
 void Sessions::expel_without_key(const ClientKeys& keys) {

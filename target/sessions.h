@@ -49,6 +49,12 @@ class Sessions final : private SessionOwner {
   /// @param all_gone called when nothing is left of any, maybe from within.
   void say_goodbye(std::function<void()> all_gone);
 
+  /// Those whose initiators are known and that are served.
+  std::size_t size() const noexcept { return roll_.size(); }
+
+  /// @param changed called whenever that may be another number; outlives this.
+  void on_size(std::function<void()> changed) { size_changed_ = std::move(changed); }
+
   /// Those that have not ended.
   std::size_t lasting() const;
 
@@ -76,11 +82,13 @@ class Sessions final : private SessionOwner {
   std::uint32_t next_id();
   Session* find(std::uint32_t id) const;
   void remove(std::uint32_t id);
+  void tell_size() const;
 
   const SessionEnvironment& environment_;
   std::uint32_t last_id_ = 0;
   SessionRoll roll_;
   std::function<void()> all_gone_;
+  std::function<void()> size_changed_;
   std::map<std::uint32_t, std::unique_ptr<Session>> sessions_;
   Lifetime lifetime_;
 };

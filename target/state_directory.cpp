@@ -32,26 +32,6 @@ void make(const std::string& path) {
   }
 }
 
-/// Whoever could write there could have exports taken for what they are not.
-void refuse_what_others_may_write(int fd, const std::string& path) {
-  struct stat status {};
-  if (::fstat(fd, &status) != 0) {
-    throw SystemError(fmt::format("look at the state directory '{}'", path), errno);
-  }
-  if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
-    throw Error(fmt::format(
-        "the state directory '{}' belongs to user {}, who could change what it keeps: chown it to "
-        "the user that runs the target, or {}",
-        path, status.st_uid, kRemedy));
-  }
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    throw Error(fmt::format(
-        "the state directory '{}' may be written by others than its owner (mode {:04o}): "
-        "chmod go-w '{}', or {}",
-        path, status.st_mode & 07777U, path, kRemedy));
-  }
-}
-
 void write_all(int fd, std::string_view content) {
   while (!content.empty()) {
     const ssize_t written = ::write(fd, content.data(), content.size());
@@ -80,6 +60,26 @@ std::string default_state_directory() {
       fmt::format("there is no place for the state of exports, as HOME is not set; {}", kRemedy));
 }
 
+/// Whoever could write there could have exports taken for what they are not.
+void check_state_directory(int fd, const std::string& path) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) {
+    throw SystemError(fmt::format("look at the state directory '{}'", path), errno);
+  }
+  if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
+    throw Error(fmt::format(
+        "the state directory '{}' belongs to user {}, who could change what it keeps: chown it to "
+        "the user that runs the target, or {}",
+        path, status.st_uid, kRemedy));
+  }
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    throw Error(fmt::format(
+        "the state directory '{}' may be written by others than its owner (mode {:04o}): "
+        "chmod go-w '{}', or {}",
+        path, status.st_mode & 07777U, path, kRemedy));
+  }
+}
+
 StateDirectory::StateDirectory(std::string path) : path_(std::move(path)) {
   while (path_.size() > 1 && path_.ends_with('/')) path_.pop_back();
   make(path_);
@@ -88,7 +88,7 @@ StateDirectory::StateDirectory(std::string path) : path_(std::move(path)) {
     throw Error(fmt::format("cannot use the state directory '{}': {}; {}", path_, errno_text(errno),
                             kRemedy));
   }
-  refuse_what_others_may_write(directory_.get(), path_);
+  check_state_directory(directory_.get(), path_);
 }
 
 std::optional<std::string> StateDirectory::read(const std::string& name) const {

@@ -13,6 +13,10 @@ namespace rdmablk::target {
 /// has no home.
 std::string default_state_directory();
 
+/// Checks that nobody but root and this user may write to a directory. Throws Error.
+/// @param fd of it. @param path for the message.
+void check_state_directory(int fd, const std::string& path);
+
 /// A directory of small files that outlive the machine's crash. Different files may be used by
 /// different threads and processes at a time.
 class StateDirectory {

@@ -12,6 +12,8 @@
 #include "initiator/cli/info_command.h"
 #include "initiator/cli/keygen_command.h"
 #include "initiator/cli/list_command.h"
+#include "initiator/cli/mapping/map_command.h"
+#include "initiator/cli/mapping/unmap_command.h"
 #include "initiator/cli/mount_command.h"
 #include "initiator/cli/mounts_command.h"
 #include "initiator/cli/target_commands.h"
@@ -87,6 +89,8 @@ CommandLine::CommandLine()
   commands_.push_back(std::make_unique<MountsCommand>(program));
   commands_.push_back(std::make_unique<TimeoutsCommand>(program));
   commands_.push_back(std::make_unique<KeygenCommand>(program));
+  commands_.push_back(std::make_unique<mapping::MapCommand>(program));
+  commands_.push_back(std::make_unique<mapping::UnmapCommand>(program));
   add_target_commands(program, commands_);
   refuse_empty_values(program);
 }

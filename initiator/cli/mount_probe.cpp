@@ -51,15 +51,15 @@ MountAnswer failure(int error) {
 MountAnswer ask(const char* path, const std::optional<Change>& change) {
   const UniqueFd file(::open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
   if (!file) return failure(errno);
-  if (change) {
-    Change copy = *change;
-    if (::ioctl(file.get(), mount_control::kSetTimes, &copy) != 0) return failure(errno);
-  }
   MountAnswer answer;
   answer.kind = Kind::answered;
   if (::ioctl(file.get(), mount_control::kGetStatus, &answer.status) != 0 ||
       ::ioctl(file.get(), mount_control::kGetActivity, &answer.activity) != 0) {
     return failure(errno);
+  }
+  if (change) {
+    Change copy = *change;
+    if (::ioctl(file.get(), mount_control::kSetTimes, &copy) != 0) return failure(errno);
   }
   if (::ioctl(file.get(), mount_control::kGetUse, &answer.use) != 0) answer.use = {};
   return answer;

@@ -32,7 +32,7 @@ struct MountAnswer {
 /// Asks mounts how they are doing, all at once, each by a process of its own: one that does not
 /// answer holds whoever asks, and not even SIGKILL frees that. Not for programs with threads or
 /// RDMA devices.
-/// @param time how long to wait for answers. @param change to be made before, if any.
+/// @param time how long to wait for answers. @param change to be made afterwards, if any.
 /// @return an answer for each mount, in their order. Throws SystemError.
 std::vector<MountAnswer> probe_mounts(std::span<const MountEntry> mounts,
                                       std::chrono::milliseconds time,

@@ -112,13 +112,13 @@ admin export rm new || fail "cannot remove what nobody could write to"
 # Nobody comes back within the time: EIO.
 add "$(spec_of memory)"
 mount_export new "$image" --give-up 0.5 --reconnect-delay 0.2
-admin export rm new --force || fail "cannot remove it"
+admin export rm new --force --discard || fail "cannot remove it"
 expect_error "Input/output error" write_to "$image"
 "$rdmablk" unmount "$image" || fail "cannot unmount"
 
 # A failure leaves nothing.
 expect_fail 1 "there is an export 'steady' already" admin export add steady=memory:1M --runtime
-expect_fail 1 "more than the" admin export add new=memory:1000T --runtime
+expect_fail 1 "more than the" admin export add new=memory:200T --runtime
 expect_fail 1 "cannot open its directory" admin export add "new=file:$scratch/none/x.img,size=1M" --runtime
 expect_fail 1 "there is no such file" admin export add "new=file:$scratch/none.img" --runtime
 add "$(spec_of file)"

@@ -50,7 +50,8 @@ void check_target(const Words& words) {
     require(names.insert(spec.name).second, "exports have names of their own");
     require(options->key_file || spec.rules.clients().empty(), "rules for clients need keys");
   }
-  require(!names.empty() && !options->listen.empty(), "something is exported somewhere");
+  require((options->config || !names.empty()) && !options->listen.empty(),
+          "something is exported somewhere");
   const target::Limits& limits = options->limits;
   require(limits.handshake >= milliseconds(10) && limits.handshake <= hours(1),
           "a handshake takes its time");
@@ -84,7 +85,7 @@ void check_fuse(const Words& words) {
   require(
       !options->null_size || (*options->null_size > 0 && *options->null_size % kSectorSize == 0),
       "of whole sectors");
-  require(!options->mount_point.empty(), "somewhere");
+  require(options->command || !options->mount_point.empty(), "somewhere");
   const fuse::MountOptions& mount = options->mount;
   require(!mount.client || mount.key_file, "whoever says who it is proves it");
   require(!mount.take_over || !mount.read_only, "who reads takes nothing over");

