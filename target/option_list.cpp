@@ -111,7 +111,9 @@ void describe_places(CLI::App& app, OptionDraft& draft) {
 void describe_slots(CLI::App& app, OptionDraft& draft) {
   Options& options = draft.options;
   add_number(app, "--io-threads", options.io_threads, 1, kMaxIoThreads,
-             "Threads that work on requests for file exports");
+             "Threads that work on requests for file exports; by default as many as there are "
+             "processors, and no more than 4")
+      ->default_str("");  // another one on each machine
   add_number(app, "--slots", options.limits.slots, 1, kMaxSlots,
              "Requests in flight on an I/O queue of a file export");
   add_text(
