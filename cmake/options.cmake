@@ -1,6 +1,7 @@
 # What every target is compiled with. A target links `rdmablk_options` to get it.
 
 option(RDMABLK_TESTS "Build the tests" ON)
+option(RDMABLK_PRECOMPILE "Compile the headers of libraries once: builds are quicker, and missing includes go unnoticed" OFF)
 set(RDMABLK_SANITIZE "" CACHE STRING
     "Sanitizers to build with: address, thread, or fuzzer (Clang's, with address); empty for none")
 set_property(CACHE RDMABLK_SANITIZE PROPERTY STRINGS "" address thread fuzzer)

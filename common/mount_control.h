@@ -58,10 +58,29 @@ struct Change {
   Times times;
 };
 
+/// What a mount is working on. What comes and goes meanwhile may be missing or there.
+struct Activity {
+  static constexpr std::uint32_t kVersion = 1;
+  static constexpr std::size_t kUriSize = 512;
+
+  std::uint32_t version;
+  std::uint32_t workers;      ///< each with an I/O queue of its own
+  std::uint32_t queue_depth;  ///< requests that each has room for
+  std::uint32_t unsynced;     ///< 1: writes were acknowledged that are yet to be flushed; 0: none
+  std::uint64_t in_flight;    ///< requests that are not answered
+  std::uint64_t waiting;      ///< of these: those that wait for room
+  std::uint64_t oldest_age;   ///< microseconds since the oldest one came; 0 when there is none
+  std::uint64_t size;         ///< bytes of the image
+  // NOLINTNEXTLINE(modernize-avoid-c-arrays): as above
+  char uri[kUriSize];  ///< of the export; empty for an image without a target
+};
+
+static_assert(sizeof(Activity) == 560);
 static_assert(sizeof(Times) == 24 && sizeof(Status) == 1072 && sizeof(Change) == 32);
 
 inline constexpr unsigned kType = 0xDB;
 inline constexpr unsigned kGetStatus = _IOR(kType, 1, Status);
 inline constexpr unsigned kSetTimes = _IOW(kType, 2, Change);
+inline constexpr unsigned kGetActivity = _IOR(kType, 3, Activity);
 
 }  // namespace rdmablk::mount_control

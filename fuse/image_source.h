@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -25,6 +27,9 @@ class ImageSource {
 
   virtual initiator::Image& image() noexcept = 0;
 
+  /// Of the export; zeroes when there is none.
+  virtual std::array<std::byte, 16> uuid() const noexcept { return {}; }
+
   /// The workers that it has queues for, and their depth: no more than was asked for.
   virtual WorkerPlan plan() const noexcept = 0;
 
@@ -47,6 +52,7 @@ class ImageSource {
 /// How an export is attached.
 struct RemoteAccess {
   bool read_only = false;  ///< asks for no more; an export that is read-only is attached so anyway
+  bool or_less = false;    ///< where writing is not allowed, asks for reading
   bool take_over = false;  ///< takes the right to write from who has it
   initiator::RecoveryOptions recovery;
   std::optional<initiator::Credentials> credentials{};  ///< for a target that asks who this is

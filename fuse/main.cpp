@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/error.h"
 #include "common/log.h"
@@ -15,6 +16,7 @@
 #include "fuse/loop_hints.h"
 #include "fuse/memory_pressure.h"
 #include "fuse/mount.h"
+#include "fuse/mount_helper.h"
 #include "fuse/mount_point.h"
 #include "fuse/options.h"
 #include "fuse/termination_signals.h"
@@ -76,10 +78,20 @@ int serve_in_background(const Options& options, MountPoint& point, Background& b
   return mount->stop() ? kExitDone : kExitFailed;
 }
 
+/// What can be known without mounting.
+int check(const Options& options) {
+  static_cast<void>(options.mount.credentials());
+  return kExitDone;
+}
+
 int run(int argc, char** argv) {
   const std::optional<Options> options = parse_command_line(argc, argv);
   if (!options) return kExitDone;
   start_logging(kProgram, options->log_level);
+  for (const std::string& name : options->mount.unknown) {
+    spdlog::warn("mount option '{}' is unknown here, and left out", name);
+  }
+  if (options->is_fake) return check(*options);
   std::string note;
   MountPoint point = prepare_mount_point(options->mount_point, note);
   if (!note.empty()) spdlog::info("{}", note);
@@ -90,8 +102,24 @@ int run(int argc, char** argv) {
   return kExitDone;
 }
 
+/// A program that mount(8) waits for ends with its statuses, under the name that it knows.
+int run_for_mount(int argc, char** argv) {
+  switch (run_program(kMountHelper, &run, argc, argv)) {
+    case kExitDone:
+      return kMountDone;
+    case kExitUsage:
+      return kMountUsage;
+    default:
+      return kMountFailed;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 0 && rdmablk::fuse::is_mount_helper(argv[0])) {
+    return rdmablk::fuse::run_mount_helper(argc, argv);
+  }
+  if (argc > 1 && std::string_view(argv[1]) == "--for-mount") return run_for_mount(argc, argv);
   return rdmablk::run_program(kProgram, &run, argc, argv);
 }

@@ -32,6 +32,7 @@ std::unique_ptr<ImageSource> open_source(const Options& options) {
   if (!options.uri) return open_null(*options.null_size, plan, read_only);
   return open_remote(*options.uri, plan,
                      {.read_only = read_only,
+                      .or_less = options.or_read_only,
                       .take_over = options.mount.take_over,
                       .recovery = options.mount.recovery,
                       .credentials = options.mount.credentials()});
@@ -92,6 +93,7 @@ void Mount::make_file_system(const Options& options, Layout layout) {
       .has_holes = info.has_holes,
       .max_background = std::clamp(slots, kMinBackground, kMaxBackground),
       .source = source_.get(),
+      .uri = options.uri ? options.uri->text() : "",
   });
 }
 
@@ -102,6 +104,7 @@ void Mount::make_workers(const Options& options) {
   settings.spin = options.mount.spin.value_or(default_spin());
   settings.slow = options.mount.slow.value_or(settings.slow);
   team_.emplace(plan.workers);
+  file_system_->team = &*team_;
   for (unsigned i = 0; i < plan.workers; ++i) {
     workers_.push_back(std::make_unique<Worker>(*source_, *team_, i, settings));
   }
@@ -111,7 +114,7 @@ void Mount::mount(const Options& options, const MountPoint& point) {
   MountSettings settings;
   settings.source = options.mount.fsname.value_or(options.source());
   settings.read_only = file_system_->read_only;
-  settings.allow_other = options.mount.allow_other;
+  settings.allow_other = options.mount.allow_other || ::geteuid() == 0;
   settings.flags = options.mount.kernel_flags;
   session_ = std::make_unique<FuseSession>(settings, operations(), &*file_system_);
   session_->mount(point.path);

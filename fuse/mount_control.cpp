@@ -11,6 +11,8 @@
 #include <string>
 
 #include "common/mount_control.h"
+#include "common/mount_image.h"
+#include "fuse/mount_image.h"
 #include "fuse/operations.h"
 
 namespace rdmablk::fuse {
@@ -51,7 +53,7 @@ std::uint64_t number_of(const Limit& limit) {
 }
 
 /// @param text gets what fits of it, and a zero.
-void put(const std::string& from, std::span<char, Status::kReasonSize> text) {
+void put(const std::string& from, std::span<char> text) {
   *std::copy_n(from.begin(), std::min(from.size(), text.size() - 1), text.begin()) = '\0';
 }
 
@@ -104,6 +106,35 @@ void tell_status(fuse_req_t request, const ImageSource& source, std::size_t size
   fuse_reply_ioctl(request, 0, &status, sizeof status);
 }
 
+mount_control::Activity activity_of(const FileSystem& file_system) {
+  const WorkerPlan plan = file_system.source->plan();
+  const auto seen = file_system.team->activity.look();
+  mount_control::Activity activity{};
+  activity.version = mount_control::Activity::kVersion;
+  activity.workers = plan.workers;
+  activity.queue_depth = plan.depth;
+  activity.unsynced = file_system.team->unsynced.any() ? 1 : 0;
+  activity.in_flight = seen.in_flight;
+  activity.waiting = seen.waiting;
+  if (seen.oldest) {
+    const auto age = std::chrono::steady_clock::now() - *seen.oldest;
+    activity.oldest_age = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(age).count());
+  }
+  activity.size = file_system.node.size();
+  put(file_system.uri, activity.uri);
+  return activity;
+}
+
+void tell_activity(fuse_req_t request, const FileSystem& file_system, std::size_t size) {
+  if (size < sizeof(mount_control::Activity)) {
+    fuse_reply_err(request, EINVAL);
+    return;
+  }
+  const auto activity = activity_of(file_system);
+  fuse_reply_ioctl(request, 0, &activity, sizeof activity);
+}
+
 void set_times(fuse_req_t request, ImageSource& source, const void* input, std::size_t size) {
   Change change{};
   if (size == sizeof change) std::memcpy(&change, input, size);
@@ -121,15 +152,20 @@ void set_times(fuse_req_t request, ImageSource& source, const void* input, std::
 void control(fuse_req_t request, fuse_ino_t /*ino*/, unsigned command, void* /*argument*/,
              fuse_file_info* /*file*/, unsigned /*flags*/, const void* input,
              std::size_t input_size, std::size_t output_size) {
-  ImageSource& source = *static_cast<const FileSystem*>(fuse_req_userdata(request))->source;
-  if (command != mount_control::kGetStatus && command != mount_control::kSetTimes) {
+  const auto& file_system = *static_cast<const FileSystem*>(fuse_req_userdata(request));
+  if (command != mount_control::kGetStatus && command != mount_control::kSetTimes &&
+      command != mount_control::kGetActivity && command != mount_image::kGetImage) {
     fuse_reply_err(request, ENOTTY);
   } else if (!is_permitted(request)) {
     fuse_reply_err(request, EPERM);
+  } else if (command == mount_image::kGetImage) {
+    tell_image(request, file_system, output_size);
   } else if (command == mount_control::kGetStatus) {
-    tell_status(request, source, output_size);
+    tell_status(request, *file_system.source, output_size);
+  } else if (command == mount_control::kGetActivity) {
+    tell_activity(request, file_system, output_size);
   } else {
-    set_times(request, source, input, input_size);
+    set_times(request, *file_system.source, input, input_size);
   }
 }
 

@@ -11,7 +11,9 @@
 
 #include "common/error.h"
 #include "common/export_name.h"
+#include "common/nearest_word.h"
 #include "common/units.h"
+#include "fuse/generic_options.h"
 #include "fuse/options.h"
 #include "initiator/recovery_arguments.h"
 
@@ -25,26 +27,23 @@ constexpr std::uint64_t kMaxSpin = 1'000'000;
 /// Milliseconds.
 constexpr std::uint64_t kMaxSlow = 3'600'000;
 
-/// Options of mount(8) and fstab(5) that other programs act on, or that are so anyway.
-constexpr std::array kIgnored{"_netdev", "async",       "auto",    "atime",   "defaults",
-                              "dev",     "diratime",    "exec",    "group",   "loud",
-                              "noauto",  "nodev",       "nofail",  "nogroup", "noowner",
-                              "nosuid",  "nouser",      "nousers", "owner",   "relatime",
-                              "silent",  "strictatime", "suid",    "user",    "users"};
+constexpr auto kWithValue = std::to_array<std::string_view>(
+    {"uid", "gid", "mode", "fsname", "workers", "queue_depth", "spin", "slow", "reconnect_delay",
+     "fail_fast", "give_up", "keyfile", "client"});
 
-/// Those that the kernel is told.
-constexpr std::array kPassedOn{"dirsync", "noatime", "nodiratime", "noexec", "sync"};
-
-constexpr std::array kWithValue{"uid",         "gid",     "mode",  "fsname",          "workers",
-                                "queue_depth", "spin",    "slow",  "reconnect_delay", "fail_fast",
-                                "give_up",     "keyfile", "client"};
+/// Those beside them that a misspelt word may have been meant for.
+constexpr auto kFlags =
+    std::to_array<std::string_view>({"ro", "rw", "allow_other", "take_over", "_netdev", "noauto",
+                                     "nofail", "noatime", "noexec", "defaults"});
 
 template <typename List>
 bool contains(const List& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-std::vector<std::string> split(const std::string& text) {
+}  // namespace
+
+std::vector<std::string> split_mount_options(const std::string& text) {
   std::vector<std::string> words(1);
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == ',') {
@@ -57,6 +56,8 @@ std::vector<std::string> split(const std::string& text) {
   }
   return words;
 }
+
+namespace {
 
 std::uint64_t number(const std::string& name, const std::string& value, std::uint64_t least,
                      std::uint64_t most) {
@@ -114,26 +115,34 @@ bool set_flag(MountOptions& options, const std::string& name) {
     options.allow_other = true;
   } else if (name == "take_over") {
     options.take_over = true;
-  } else if (contains(kPassedOn, name)) {
-    options.kernel_flags += (options.kernel_flags.empty() ? "" : ",") + name;
   } else {
-    return contains(kIgnored, name);
+    const GenericOption kind = generic_option(name, false);
+    if (kind == GenericOption::passed_on) {
+      options.kernel_flags += (options.kernel_flags.empty() ? "" : ",") + name;
+    }
+    return kind != GenericOption::none;
   }
   return true;
-}
-
-bool is_for_other_programs(std::string_view name) {
-  return name.starts_with("x-") || name.starts_with("X-") || name == "comment";
 }
 
 [[noreturn]] void refuse(const std::string& name) {
   if (contains(kWithValue, name)) {
     throw UsageError(fmt::format("mount option {} takes a value: {}=...", name, name));
   }
+  std::vector<std::string_view> known(kWithValue.begin(), kWithValue.end());
+  known.insert(known.end(), kFlags.begin(), kFlags.end());
+  const std::string meant = suggestion(name, known);
+  if (!meant.empty()) throw UsageError(fmt::format("unknown mount option '{}'{}", name, meant));
   throw UsageError(
       fmt::format("unknown mount option '{}'; there are ro, rw, allow_other, take_over, {}= and "
                   "those of mount(8)",
                   name, fmt::join(kWithValue, "=, ")));
+}
+
+bool is_known(const std::string& name, bool has_value) {
+  MountOptions unused;
+  return contains(kWithValue, name) || set_flag(unused, name) ||
+         generic_option(name, has_value) != GenericOption::none;
 }
 
 }  // namespace
@@ -179,11 +188,16 @@ std::optional<initiator::Credentials> MountOptions::credentials() const {
 }
 
 void MountOptions::parse(const std::string& text) {
-  for (const std::string& word : split(text)) {
+  for (const std::string& word : split_mount_options(text)) {
     const std::size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
-    if (word.empty() || is_for_other_programs(name)) continue;
-    if (equals != std::string::npos) {
+    const bool has_value = equals != std::string::npos;
+    if (word.empty() || (has_value && generic_option(name, true) == GenericOption::ignored)) {
+      continue;
+    }
+    if (is_sloppy && !is_known(name, has_value)) {
+      unknown.push_back(name);
+    } else if (has_value) {
       set(name, word.substr(equals + 1));
     } else if (!set_flag(*this, name)) {
       refuse(name);

@@ -2,8 +2,11 @@
 
 #include <fuse3/fuse_lowlevel.h>
 
+#include <string>
+
 #include "fuse/image_node.h"
 #include "fuse/image_source.h"
+#include "fuse/worker_team.h"
 
 namespace rdmablk::fuse {
 
@@ -11,10 +14,12 @@ namespace rdmablk::fuse {
 struct FileSystem {
   ImageNode node;
   bool read_only = false;
-  bool flush_is_free = false;     ///< fsync(2) has nothing to do
-  bool has_holes = false;         ///< lseek(2) may find holes, and fallocate(2) cannot fill them
-  unsigned max_background = 0;    ///< asynchronous requests that the kernel may have outstanding
-  ImageSource* source = nullptr;  ///< for ioctl(2); outlives the session
+  bool flush_is_free = false;        ///< fsync(2) has nothing to do
+  bool has_holes = false;            ///< lseek(2) may find holes, and fallocate(2) cannot fill them
+  unsigned max_background = 0;       ///< asynchronous requests that the kernel may have outstanding
+  ImageSource* source = nullptr;     ///< for ioctl(2); outlives the session
+  const WorkerTeam* team = nullptr;  ///< the same
+  std::string uri{};                 ///< of the export; empty: there is no target
 };
 
 /// What libfuse calls for the requests of the kernel, on a worker's thread (Worker::current()),

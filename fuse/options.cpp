@@ -30,7 +30,9 @@ constexpr const char* kFooter =
     "While the target cannot be reached, reads and writes wait; `rdmablk timeouts MOUNTPOINT` "
     "shows how\nit is going, and changes the three times. They count from the loss.\n\n"
     "The log goes to standard error until the mount works, and from then on to syslog, under the "
-    "name\nrdmablk-fuse (journalctl -t rdmablk-fuse); with --foreground, to standard error.";
+    "name\nrdmablk-fuse (journalctl -t rdmablk-fuse); with --foreground, to standard error.\n\n"
+    "Under the name mount.rdmablk it is what mount(8) runs for `mount -t rdmablk`, and for lines "
+    "of\nfstab. A mount of root's is for all users: the mode of the image's file says who may.";
 
 class HelpFormatter : public CLI::Formatter {
  public:
@@ -53,6 +55,7 @@ struct Words {
   std::string fail_fast;
   std::string give_up;
   bool take_over = false;
+  bool is_sloppy = false;
 };
 
 std::uint64_t image_size(const std::string& text) {
@@ -93,6 +96,12 @@ void set_up(CLI::App& app, Options& options, Words& words) {
   app.add_flag("--take-over", words.take_over,
                "take the export from the initiator that has it mounted for writing");
   app.add_option("--log-level", options.log_level, "trace, debug, info, warning or error");
+  app.add_flag("--or-read-only", options.or_read_only,
+               "mount read-only, unasked, what may not be written");
+  app.add_flag("--sloppy", words.is_sloppy, "leave out mount options that are unknown here");
+  app.add_flag("--fake", options.is_fake, "check the command line and the key file, nothing else");
+  app.add_flag("--for-mount", options.for_mount,
+               "the exit statuses of mount(8): 1 usage, 2 system, 32 failed");
   refuse_empty_values(app);
   // A list may be empty.
   app.add_option("-o", words.mount_options, "mount options, separated by commas")
@@ -102,6 +111,7 @@ void set_up(CLI::App& app, Options& options, Words& words) {
 }
 
 void take(Options& options, const Words& words) {
+  options.mount.is_sloppy = words.is_sloppy;
   for (const std::string& text : words.mount_options) options.mount.parse(text);
   if (!words.workers.empty()) options.mount.set("workers", words.workers);
   if (!words.queue_depth.empty()) options.mount.set("queue_depth", words.queue_depth);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/uri.h"
 #include "fuse/worker_plan.h"
@@ -14,10 +15,13 @@
 
 namespace rdmablk::fuse {
 
+/// The options in one argument of `-o`, "\," taken for a comma within one.
+std::vector<std::string> split_mount_options(const std::string& text);
+
 /// What `-o` sets.
 struct MountOptions {
   bool read_only = false;
-  bool allow_other = false;
+  bool allow_other = false;  ///< root's mounts always do: the file's mode says who may
   std::optional<uid_t> uid;  ///< of the image's file; the mounting user's if not given
   std::optional<gid_t> gid;
   std::optional<mode_t> mode;  ///< permission bits
@@ -31,6 +35,9 @@ struct MountOptions {
   std::optional<std::chrono::milliseconds> slow;
   bool take_over = false;               ///< the right to write, from who has it
   initiator::RecoveryOptions recovery;  ///< what to do while the target is away
+
+  bool is_sloppy = false;  ///< to be set before parse(): options unknown here are left out
+  std::vector<std::string> unknown{};  ///< and named here
 
   /// Reads the key file, if one is given. Throws Error.
   std::optional<initiator::Credentials> credentials() const;
@@ -52,6 +59,9 @@ struct Options {
   MountOptions mount;
   bool foreground = false;
   bool quiet = false;
+  bool or_read_only = false;  ///< mount read-only what may not be written, unasked
+  bool is_fake = false;       ///< checks the command line, and mounts nothing
+  bool for_mount = false;     ///< called by mount(8): its exit statuses
   std::string log_level = "info";
 
   /// What is mounted, for messages and as the source of the mount.

@@ -6,6 +6,7 @@
 #include "common/verbs/memory_region.h"
 #include "fuse/image_source.h"
 #include "fuse/slot.h"
+#include "initiator/admin_link.h"
 #include "initiator/remote_image.h"
 #include "initiator/session.h"
 
@@ -24,13 +25,16 @@ class RemoteSource final : public ImageSource {
     options.queues = plan.workers;
     options.depth = plan.depth;
     options.max_io = kMaxPayload;
-    image_ = session_->attach(uri.export_name, options);
+    image_ = attach(uri.export_name, options, access.or_less);
     const protocol::AttachReply& granted = image_->attachment();
     plan_.workers = std::clamp<unsigned>(granted.queues, 1, plan.workers);
     plan_.depth = std::clamp<unsigned>(granted.depth, 1, plan.depth);
   }
 
   initiator::Image& image() noexcept override { return *image_; }
+  std::array<std::byte, 16> uuid() const noexcept override {
+    return image_->attachment().info.uuid;
+  }
   WorkerPlan plan() const noexcept override { return plan_; }
   void start() override { session_->start(); }
   void stop() noexcept override { session_->stop(); }
@@ -41,6 +45,18 @@ class RemoteSource final : public ImageSource {
   }
 
  private:
+  std::unique_ptr<initiator::RemoteImage> attach(const std::string& name,
+                                                 initiator::AttachOptions options, bool or_less) {
+    try {
+      return session_->attach(name, options);
+    } catch (const initiator::RefusedError& error) {
+      const bool is_read_only = error.status() == protocol::Status::read_only;
+      if (!or_less || options.take_over || !is_read_only) throw;
+    }
+    options.access = protocol::Access::read_only;
+    return session_->attach(name, options);
+  }
+
   std::unique_ptr<initiator::Session> session_;  // outlives the image
   std::unique_ptr<initiator::RemoteImage> image_;
   WorkerPlan plan_;

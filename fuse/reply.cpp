@@ -1,7 +1,6 @@
 #include "fuse/reply.h"
 
 #include <cerrno>
-#include <utility>
 
 #include "common/protocol/io_messages.h"
 #include "fuse/hole_search.h"
@@ -12,7 +11,7 @@ using initiator::Operation;
 
 void reply(Slot& slot) noexcept {
   if (slot.error != 0) return reply_error(slot, slot.error);
-  const fuse_req_t request = std::exchange(slot.fuse_request, nullptr);
+  const fuse_req_t request = slot.take_request();
   if (slot.operation == Operation::read) {
     fuse_reply_buf(request, reinterpret_cast<const char*>(slot.data), slot.length);
   } else if (slot.operation == Operation::write) {
@@ -23,7 +22,7 @@ void reply(Slot& slot) noexcept {
 }
 
 void reply_error(Slot& slot, int error) noexcept {
-  fuse_reply_err(std::exchange(slot.fuse_request, nullptr), error);
+  fuse_reply_err(slot.take_request(), error);
 }
 
 bool reply_to_seek(Slot& slot) noexcept {
@@ -46,7 +45,7 @@ bool reply_to_seek(Slot& slot) noexcept {
     result.is_found = result.is_found || slot.seeks_hole;
   }
   if (result.is_found) {
-    fuse_reply_lseek(std::exchange(slot.fuse_request, nullptr), static_cast<off_t>(result.offset));
+    fuse_reply_lseek(slot.take_request(), static_cast<off_t>(result.offset));
   } else {
     reply_error(slot, ENXIO);
   }

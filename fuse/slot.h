@@ -3,6 +3,7 @@
 #include <fuse3/fuse_lowlevel.h>
 #include <linux/fuse.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +38,22 @@ struct Slot : initiator::Request {
   std::chrono::steady_clock::time_point submitted_at{};  ///< a queue has got it
   std::uint64_t covers = 0;  ///< a flush: UnsyncedWrites::count() before it
 
+  /// taken_at, in ticks of its clock, until it is answered; 0 when there is no request. For other
+  /// threads, which read it at any time.
+  std::atomic<std::chrono::steady_clock::rep> waits_since = 0;
+
+  /// What is to be answered, now; there is no request any more.
+  fuse_req_t take_request() noexcept {
+    waits_since.store(0, std::memory_order_relaxed);
+    return std::exchange(fuse_request, nullptr);
+  }
+
+  /// A worker has read it.
+  void begin(std::chrono::steady_clock::time_point now) noexcept {
+    taken_at = now;
+    waits_since.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+  }
+
   /// Becomes the request in another slot, but for its data.
   void take_over(Slot& other) noexcept {
     operation = other.operation;
@@ -45,11 +62,11 @@ struct Slot : initiator::Request {
     durable = other.durable;
     extents = other.extents;
     error = 0;
-    fuse_request = std::exchange(other.fuse_request, nullptr);
+    fuse_request = other.take_request();
     seeks_hole = other.seeks_hole;
     interrupted = other.interrupted;
     number = other.number;
-    taken_at = other.taken_at;
+    begin(other.taken_at);
     covers = other.covers;
   }
 

@@ -30,6 +30,7 @@ class SlotPool {
 
   /// All slots, free or not.
   std::span<Slot> slots() noexcept { return slots_; }
+  std::span<const Slot> slots() const noexcept { return slots_; }
 
  private:
   std::vector<Slot> slots_;

@@ -29,6 +29,7 @@ class WaitingRoom {
   Slot* take() noexcept { return places_.take(); }
   void give_back(Slot& place) noexcept;
 
+  const SlotPool& places() const noexcept { return places_; }
   bool has_free() const noexcept { return places_.has_free(); }
   bool owns(const Slot& slot) const noexcept;
 

@@ -87,6 +87,7 @@ Worker::Worker(ImageSource& source, WorkerTeam& team, unsigned number, const Set
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       flush_has_work_(!source.image().info().flush_is_free) {
   if (!epoll_) throw SystemError("make an epoll descriptor", errno);
+  team_.activity.watch(slots_, waiting_room_.places());
 }
 
 Worker::~Worker() {
@@ -231,7 +232,7 @@ void Worker::submit(fuse_req_t request, Operation operation, std::uint64_t offse
   slot.error = 0;
   slot.number = slot.header().unique;
   slot.interrupted = false;
-  slot.taken_at = now_;
+  slot.begin(now_);
   if (operation == Operation::flush) slot.covers = team_.unsynced.count();
   submitted_ = true;
   if (operation == Operation::read || operation == Operation::write) taken_bytes_ += length;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "fuse/activity.h"
 #include "fuse/interrupts.h"
 #include "fuse/unsynced_writes.h"
 #include "fuse/watch.h"
@@ -14,6 +15,7 @@ struct WorkerTeam {
   Watch watch;
   Interrupts interrupts;
   UnsyncedWrites unsynced;  ///< not counted where flushing has nothing to do
+  Activity activity;
 };
 
 }  // namespace rdmablk::fuse

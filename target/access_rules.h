@@ -25,6 +25,8 @@ class AccessRules {
   std::optional<protocol::Access> access_of(std::string_view client,
                                             const std::optional<asio::ip::address>& address) const;
 
+  bool operator==(const AccessRules&) const = default;
+
   /// The names in its rules.
   std::vector<std::string> clients() const;
 
@@ -33,6 +35,8 @@ class AccessRules {
     std::string client;  ///< empty: all
     protocol::Access access = protocol::Access::read_write;
     std::optional<AddressPrefix> from;  ///< nothing: from everywhere
+
+    bool operator==(const Rule&) const = default;
   };
 
   static bool applies(const Rule& rule, std::string_view client,

@@ -15,6 +15,8 @@ class AddressPrefix {
   /// @param address an IPv4 one that is written as IPv6 (::ffff:192.0.2.1) counts as IPv4.
   bool contains(const asio::ip::address& address) const;
 
+  bool operator==(const AddressPrefix&) const = default;
+
  private:
   AddressPrefix(const asio::ip::address& address, unsigned bits);
 

@@ -11,16 +11,10 @@
 
 #include "common/protocol/messages.h"
 #include "target/counts.h"
+#include "target/export_origin.h"
 #include "target/export_spec.h"
 
 namespace rdmablk::target {
-
-/// Who asked for an export.
-enum class ExportOrigin {
-  command_line,
-  configuration,  ///< the configuration file, or one of its drop-ins
-  run_time,       ///< an administrator, who did not want it to be kept
-};
 
 /// An export as an administrator sees it.
 struct ExportStatus {
@@ -28,7 +22,7 @@ struct ExportStatus {
   ExportOrigin origin = ExportOrigin::command_line;
   std::uint64_t size = 0;  ///< bytes that are offered now
   protocol::Uuid uuid{};
-  std::uint64_t generation = 0;
+  protocol::Generation generation{};
   std::uint64_t lease = 0;             ///< the number of the last one; 0: none, or it takes none
   std::uint64_t registered_bytes = 0;  ///< what is registered twice counts twice
   std::size_t readers = 0;             ///< attachments for reading

@@ -29,7 +29,13 @@ protocol::QueueRefusal refuse_unproved() {
 Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Attach& request,
                        const Limits& limits, std::shared_ptr<StoreUse> use,
                        std::shared_ptr<LeaseHold> lease, const auth::Key* session_key)
-    : offer_(&offer), use_(std::move(use)), lease_(std::move(lease)), session_key_(session_key) {
+    : offer_(&offer),
+      hold_(offer.use == nullptr
+                ? ExportUse::Hold()
+                : offer.use->attach(request.access == protocol::Access::read_write)),
+      use_(std::move(use)),
+      lease_(std::move(lease)),
+      session_key_(session_key) {
   reply_.info = offer.info;
   reply_.attachment = id;
   if (session_key_ == nullptr) reply_.token = random_bytes<protocol::Token>();
@@ -53,6 +59,10 @@ Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Att
 
 Attachment::~Attachment() {
   if (lease_) lease_->leave();
+}
+
+ExportUse::Hold Attachment::hold_export() const noexcept {
+  return offer_->use == nullptr ? ExportUse::Hold() : offer_->use->hold();
 }
 
 bool QueueCredential::fits(const protocol::QueueRequest& request) const {

@@ -9,6 +9,7 @@
 #include "common/protocol/messages.h"
 #include "common/protocol/private_data.h"
 #include "target/catalog.h"
+#include "target/export_use.h"
 #include "target/lease.h"
 #include "target/limits.h"
 #include "target/store_use.h"
@@ -56,6 +57,9 @@ class Attachment {
   std::uint64_t id() const noexcept { return reply_.attachment; }
   const Offer& offer() const noexcept { return *offer_; }
 
+  /// For one of its I/O queues, which may outlive it.
+  ExportUse::Hold hold_export() const noexcept;
+
   /// Null when its I/O queues are served one-sided.
   const std::shared_ptr<StoreUse>& use() const noexcept { return use_; }
 
@@ -76,6 +80,7 @@ class Attachment {
 
  private:
   const Offer* offer_;
+  ExportUse::Hold hold_;
   protocol::AttachReply reply_;
   std::shared_ptr<StoreUse> use_;
   std::shared_ptr<LeaseHold> lease_;

@@ -18,8 +18,8 @@ using protocol::Attach;
 using protocol::MessageType;
 using protocol::Status;
 
-/// Of a session: those who took over, and are remembered.
-constexpr std::size_t kMaxTaken = 16;
+/// Of a session: those that were ended from this side, and are remembered.
+constexpr std::size_t kMaxEnded = 16;
 
 /// Whether it is one that had a lease before and has unfinished business.
 bool comes_back(const Attach& request) {
@@ -182,25 +182,38 @@ std::shared_ptr<LeaseHold> Attachments::take_lease(const Wanted& wanted,
   return comes_back(wanted.request) ? lease->renew(holder) : lease->grant(holder);
 }
 
-bool Attachments::end(std::uint64_t attachment, const std::string& taker) {
+bool Attachments::end(std::uint64_t attachment, const std::string& reason) {
   const auto found = attachments_.find(attachment);
   if (found == attachments_.end()) return false;
-  if (!taker.empty()) {
-    if (taken_.size() >= kMaxTaken) taken_.erase(taken_.begin());
-    taken_.emplace(attachment, Taken{found->second.credential(), taker});
+  if (!reason.empty()) {
+    if (ended_.size() >= kMaxEnded) ended_.erase(ended_.begin());
+    ended_.emplace(attachment, Ended{found->second.credential(), reason});
   }
   attachments_.erase(found);
   return true;
 }
 
-/// Who it was comes last: a refusal has room for 128 bytes.
+Attachments::Ending Attachments::end_all(const Concerns& concerns, Status status,
+                                         const std::string& reason) {
+  Ending ending;
+  for (const auto& [id, attachment] : attachments_) {
+    if (concerns(attachment.offer(), attachment.reply().access)) ending.attachments.push_back(id);
+  }
+  for (const std::uint64_t id : ending.attachments) end(id, reason);
+  for (auto next = waiting_.begin(); next != waiting_.end();) {
+    const auto waiting = next++;
+    const auto& [tag, request, offer] = waiting->second;
+    if (!concerns(*offer, request.access)) continue;
+    ending.answers.push_back({waiting->first, refuse_attach(tag, status, reason)});
+    waiting_.erase(waiting);
+  }
+  return ending;
+}
+
 protocol::QueueRefusal Attachments::absence(std::uint64_t attachment) const {
-  const auto taken = taken_.find(attachment);
+  const auto found = ended_.find(attachment);
   return {Status::no_attachment,
-          taken == taken_.end()
-              ? "there is no such attachment"
-              : fmt::format("the export was taken over (--take-over takes it back) by {}",
-                            taken->second.taker)};
+          found == ended_.end() ? "there is no such attachment" : found->second.reason};
 }
 
 void Attachments::clear() noexcept {
@@ -212,8 +225,8 @@ std::variant<const Attachment*, protocol::QueueRefusal> Attachments::admit(
     const protocol::QueueRequest& request) {
   const auto found = attachments_.find(request.attachment);
   if (found == attachments_.end()) {
-    const auto taken = taken_.find(request.attachment);
-    const bool was_theirs = taken != taken_.end() && taken->second.credential.fits(request);
+    const auto ended = ended_.find(request.attachment);
+    const bool was_theirs = ended != ended_.end() && ended->second.credential.fits(request);
     return was_theirs ? absence(request.attachment) : refuse_unproved();
   }
   if (auto refusal = found->second.admit(request)) return std::move(*refusal);

@@ -44,8 +44,26 @@ class Attachments {
   Step give_up(std::uint64_t ticket);
 
   /// Ends one; its lease is free when its queues are gone.
-  /// @param taker who takes it over, for people; empty: nobody does. @return whether there was one.
-  bool end(std::uint64_t attachment, const std::string& taker = {});
+  /// @param reason what its queues are told that come later, for people; empty: that there is no
+  /// such attachment. @return whether there was one.
+  bool end(std::uint64_t attachment, const std::string& reason = {});
+
+  /// What an export's end, or the end of the right to it, means.
+  struct Answer {
+    std::uint64_t ticket = 0;
+    Step step;
+  };
+  struct Ending {
+    std::vector<std::uint64_t> attachments;  ///< have ended
+    std::vector<Answer> answers;             ///< to requests that waited
+  };
+
+  /// Whether an attachment with an access to an export is to end.
+  using Concerns = std::function<bool(const Offer&, protocol::Access)>;
+
+  /// Ends those that it concerns, and refuses the requests for such ones that wait.
+  /// @param reason for people.
+  Ending end_all(const Concerns& concerns, protocol::Status status, const std::string& reason);
 
   /// The answer to a queue of one that is not there any more.
   protocol::QueueRefusal absence(std::uint64_t attachment) const;
@@ -54,6 +72,9 @@ class Attachments {
   void clear() noexcept;
 
   std::size_t size() const noexcept { return attachments_.size(); }
+
+  /// By their numbers.
+  const std::map<std::uint64_t, Attachment>& all() const noexcept { return attachments_; }
 
   /// See Attachment::admit().
   std::variant<const Attachment*, protocol::QueueRefusal> admit(
@@ -66,10 +87,10 @@ class Attachments {
     const Offer* offer = nullptr;
   };
 
-  /// An attachment that was taken over: who proves to be of it is told by whom.
-  struct Taken {
+  /// An attachment that was ended from this side: who proves to be of it is told why.
+  struct Ended {
     QueueCredential credential;
-    std::string taker;
+    std::string reason;
   };
 
   std::optional<Step> decide(Wanted wanted);
@@ -86,7 +107,7 @@ class Attachments {
   std::uint64_t last_ticket_ = 0;
   std::map<std::uint64_t, Attachment> attachments_;
   std::map<std::uint64_t, Wanted> waiting_;
-  std::map<std::uint64_t, Taken> taken_;  ///< the last ones
+  std::map<std::uint64_t, Ended> ended_;  ///< the last ones
 };
 
 }  // namespace rdmablk::target

@@ -24,9 +24,36 @@ void Catalog::add(Offer offer) {
   offers_.insert_or_assign(std::move(name), std::move(offer));
 }
 
+const Offer* Catalog::find(const Offers& offers, std::string_view name) {
+  const auto found = offers.find(name);
+  return found == offers.end() ? nullptr : &found->second;
+}
+
+/// Offers stay where they are: others point to them.
+void Catalog::move(Offers& from, Offers& to, std::string_view name) {
+  const auto found = from.find(name);
+  if (found != from.end()) to.insert(from.extract(found));
+}
+
 const Offer* Catalog::find(std::string_view name) const {
-  const auto found = offers_.find(name);
-  return found == offers_.end() ? nullptr : &found->second;
+  return find(offers_, name);
+}
+
+void Catalog::withdraw(std::string_view name) {
+  move(offers_, withdrawn_, name);
+}
+
+const Offer* Catalog::find_withdrawn(std::string_view name) const {
+  return find(withdrawn_, name);
+}
+
+void Catalog::restore(std::string_view name) {
+  move(withdrawn_, offers_, name);
+}
+
+void Catalog::remove(std::string_view name) {
+  const auto found = withdrawn_.find(name);
+  if (found != withdrawn_.end()) withdrawn_.erase(found);
 }
 
 protocol::ListReply Catalog::page(std::string_view after, const Filter& is_visible) const {

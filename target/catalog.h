@@ -14,6 +14,7 @@ namespace rdmablk::target {
 
 class AccessRules;
 class ExportIdentity;
+class ExportUse;
 class FileStore;
 class Lease;
 class ResidentStore;
@@ -31,6 +32,7 @@ struct Offer {
   ExportIdentity* identity = nullptr;  ///< never null in a catalog; owned by the export
   const AccessRules* rules = nullptr;  ///< who may have it; null: everybody
   Lease* lease = nullptr;              ///< of an export with one writer at a time; owned by it
+  ExportUse* use = nullptr;            ///< who uses it; null: nobody counts; owned by the export
   std::uint32_t epoch = 1;
   Grant read_only;
   std::optional<Grant> read_write;  ///< nothing when the export is read-only
@@ -50,10 +52,23 @@ struct Offer {
 /// The exports that sessions of one device may attach, by name.
 class Catalog {
  public:
+  /// Nothing may be left of one of the same name.
   void add(Offer offer);
 
-  /// The offer of that name, valid as long as the catalog; null when there is none.
+  /// The offer of that name, valid until it is removed; null when there is none.
   const Offer* find(std::string_view name) const;
+
+  /// Offers it no more: it is not found and not listed. Those who have it go on with the offer.
+  void withdraw(std::string_view name);
+
+  /// One that was withdrawn, and is not removed yet; null when there is none.
+  const Offer* find_withdrawn(std::string_view name) const;
+
+  /// Offers it again.
+  void restore(std::string_view name);
+
+  /// Forgets one that was withdrawn. @pre nobody has it.
+  void remove(std::string_view name);
 
   /// Whether somebody may see an export.
   using Filter = std::function<bool(const Offer&)>;
@@ -67,7 +82,13 @@ class Catalog {
   std::string names(const Filter& is_visible = everything) const;
 
  private:
-  std::map<std::string, Offer, std::less<>> offers_;
+  using Offers = std::map<std::string, Offer, std::less<>>;
+
+  static const Offer* find(const Offers& offers, std::string_view name);
+  static void move(Offers& from, Offers& to, std::string_view name);
+
+  Offers offers_;
+  Offers withdrawn_;
 };
 
 }  // namespace rdmablk::target

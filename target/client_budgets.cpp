@@ -1,10 +1,17 @@
 #include "target/client_budgets.h"
 
+#include <algorithm>
+
 namespace rdmablk::target {
 
 SlotBudget& ClientBudgets::of(const std::string& account) {
   if (budgets_.size() > crowd_) forget_unused(account);
   return budgets_.try_emplace(account, limit_).first->second;
+}
+
+void ClientBudgets::raise(std::uint64_t limit) noexcept {
+  limit_ = std::max(limit_, limit);
+  for (auto& [account, budget] : budgets_) budget.raise(limit_);
 }
 
 /// Or every address that ever came would be known for ever. Not at each call: those that have

@@ -21,6 +21,9 @@ class ClientBudgets {
   /// @param account see SessionPeer::account().
   SlotBudget& of(const std::string& account);
 
+  /// What each may use from now on, unless it is more already.
+  void raise(std::uint64_t limit) noexcept;
+
   /// Those that are known: all that have something, and at times as many that have nothing.
   std::size_t size() const noexcept { return budgets_.size(); }
 

@@ -72,10 +72,12 @@ Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
     const auto start = Clock::now();
     make_memory(std::move(kept), node_of(devices));
     const auto made = Clock::now();
+    if (options_.cancellation != nullptr) options_.cancellation->check();
     for (ibv_context* const device : devices) registrations_.emplace(device, register_with(device));
     spdlog::debug("export '{}': memory made in {:.1f} ms, registered in {:.1f} ms", spec_.name,
                   in_milliseconds(made - start), in_milliseconds(Clock::now() - made));
   }
+  options_.cancellation = nullptr;  // it is made
   if (!spec_.read_only && !spec_.shared) lease_ = std::make_unique<Lease>(spec_.name, *identity_);
 }
 
@@ -104,7 +106,8 @@ void Export::make_memory(std::optional<KeptMemory> kept, std::optional<int> node
                                               spec_.huge_page);
     in_store_ = kept->in_store;
   } else {
-    memory_ = std::make_unique<MemoryBacking>(spec_.name, spec_.size, spec_.huge_page, node);
+    memory_ = std::make_unique<MemoryBacking>(spec_.name, spec_.size, spec_.huge_page, node,
+                                              options_.cancellation);
     if (!identity_) record_ = make_record();
   }
   if (!identity_ && is_backed()) {
@@ -148,9 +151,10 @@ void Export::fill_memory() {
     if (inherits_ && !record_->record().is_dirty) content = ResidentContent::file;
     if (inherits_ && record_->record().is_dirty) content = ResidentContent::newer;
     if (inherits_ && record_->record().is_suspect) content = ResidentContent::suspect;
-    resident_ = std::make_unique<ResidentStore>(spec_.name, *store_, memory_->bytes(), content);
+    resident_ = std::make_unique<ResidentStore>(spec_.name, *store_, memory_->bytes(), content,
+                                                options_.cancellation);
   } else if (!spec_.save.empty() && !inherits_ && !file_.incarnation.empty()) {
-    load_saved_memory(spec_, memory_->bytes());
+    load_saved_memory(spec_, memory_->bytes(), options_.cancellation);
   }
 }
 
@@ -166,13 +170,26 @@ void Export::begin() {
 
 bool Export::settle() noexcept {
   if (resident_) return resident_->settle();
-  if (save_place_) return save_memory(spec_, memory_->bytes(), *save_place_);
+  if (!spec_.save.empty()) return save();
   if (!store_ || spec_.read_only) return true;
   if (::fdatasync(store_->file().fd()) == 0) return true;
   spdlog::error("export '{}': cannot flush {}: {}", spec_.name, store_->file().path(),
                 errno_text(errno));
   identity_->mark_lost();
   return false;
+}
+
+/// A place is good for one attempt.
+bool Export::save() noexcept {
+  try {
+    if (!save_place_) save_place_.emplace(spec_);
+  } catch (const std::exception& error) {
+    spdlog::error("{}", error.what());
+    return false;
+  }
+  const bool saved = save_memory(spec_, memory_->bytes(), *save_place_);
+  save_place_.reset();
+  return saved;
 }
 
 void Export::mark_clean() {
@@ -215,7 +232,7 @@ Export::Registrations Export::register_with(ibv_context* device) const {
   return made;
 }
 
-Offer Export::offer(ibv_context* device) const {
+Offer Export::offer(ibv_context* device) {
   Offer offer;
   offer.info.name = spec_.name;
   offer.info.uuid = identity_->uuid();
@@ -227,6 +244,7 @@ Offer Export::offer(ibv_context* device) const {
   offer.identity = identity_.get();
   offer.rules = &spec_.rules;
   offer.lease = lease_.get();
+  offer.use = &use_;
   if (!spec_.read_only) offer.read_write.emplace();
   if (memory_) add_grants(offer, device);
   if (store_) add_file(offer);

@@ -7,9 +7,11 @@
 #include <string>
 
 #include "common/protocol/messages.h"
+#include "target/cancellation.h"
 #include "target/catalog.h"
 #include "target/export_identity.h"
 #include "target/export_spec.h"
+#include "target/export_use.h"
 #include "target/file_fingerprint.h"
 #include "target/file_store.h"
 #include "target/inherited_memory.h"
@@ -32,6 +34,7 @@ class Export {
     std::string boot = {};
     SlotBudget* budget = nullptr;  ///< of the target; outlives the export
     bool show_path = false;        ///< to initiators, instead of the file's name alone
+    const Cancellation* cancellation = nullptr;  ///< of making it; null: nothing ends that early
   };
 
   /// Makes the memory, or takes over what an earlier process had, loads it from the file, and
@@ -45,7 +48,9 @@ class Export {
   const ExportSpec& spec() const noexcept { return spec_; }
 
   /// The export as sessions of one of its devices see it; valid as long as the export.
-  Offer offer(ibv_context* device) const;
+  Offer offer(ibv_context* device);
+
+  const ExportIdentity& identity() const noexcept { return *identity_; }
 
   /// One line for the log: name, size, chunks or file, UUID.
   std::string describe() const;
@@ -61,7 +66,8 @@ class Export {
   void begin();
 
   /// Makes the file hold everything that was written, on stable storage, when no queue is left.
-  /// Blocks; logs what fails. Of several exports, each on a thread.
+  /// Blocks; logs what fails. Of several exports, each on a thread. After a failure it may be
+  /// served on, and be settled again.
   /// @return whether it does.
   bool settle() noexcept;
 
@@ -91,6 +97,21 @@ class Export {
   /// Null when it is read-only or shared.
   const Lease* lease() const noexcept { return lease_.get(); }
 
+  /// Who uses it, through its offers.
+  ExportUse& use() noexcept { return use_; }
+
+  /// Whether it has what nothing else may have: memory alone, which somebody could write to, or
+  /// which an earlier process has left.
+  bool holds_data() const noexcept {
+    return memory_ != nullptr && !is_backed() && (inherits_ || use_.was_writable());
+  }
+
+  /// Changes who may have it; its offers follow.
+  void set_rules(AccessRules rules) { spec_.rules = std::move(rules); }
+
+  /// The same of who asked for it.
+  void set_origin(ExportOrigin origin) noexcept { spec_.origin = origin; }
+
   /// Null when it is not resident.
   ResidentStore* resident() const noexcept { return resident_.get(); }
 
@@ -102,6 +123,7 @@ class Export {
   std::unique_ptr<RecordMemory> make_record() const;
   void identify_by_state(const MemoryRecord* inherited);
   void fill_memory();
+  bool save() noexcept;
   protocol::Uuid backing() const;
   struct Registrations {
     Registration read_only;
@@ -113,6 +135,7 @@ class Export {
 
   ExportSpec spec_;
   Options options_;
+  ExportUse use_;
   std::optional<SavePlace> save_place_;
   FileFingerprint file_;  ///< if it has one
   std::unique_ptr<RecordMemory> record_;

@@ -30,23 +30,26 @@ std::vector<ExportSpec> without(std::vector<ExportSpec> specs, const InheritedMe
   return specs;
 }
 
+std::vector<ExportSpec> together(std::span<const ExportSpec> others,
+                                 std::span<const ExportSpec> specs) {
+  std::vector<ExportSpec> all(others.begin(), others.end());
+  all.insert(all.end(), specs.begin(), specs.end());
+  return all;
+}
+
 /// Opens the files of those that have one. @param specs get their sizes.
-std::vector<std::unique_ptr<FileStore>> open_stores(std::vector<ExportSpec>& specs) {
+std::vector<std::unique_ptr<FileStore>> open_stores(std::span<const ExportOrder> orders,
+                                                    std::vector<ExportSpec>& specs) {
   std::vector<std::unique_ptr<FileStore>> stores;
-  unsigned number = 0;
-  for (ExportSpec& spec : specs) {
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    ExportSpec& spec = specs[i];
     auto& store = stores.emplace_back();
     if (!spec.has_file()) continue;
-    store = std::make_unique<FileStore>(spec, number++);
+    store = std::make_unique<FileStore>(spec, orders[i].file_number);
     spec.size = store->file().size();
     if (spec.kind == protocol::ExportKind::resident) check_chunk_count(spec);
   }
   return stores;
-}
-
-/// Whether anything is to be remembered of an export when the target has ended.
-bool needs_state(const ExportSpec& spec) {
-  return (spec.has_file() && !spec.read_only) || !spec.save.empty();
 }
 
 void check_slot_memory(const BackingFile& file, const Options& options) {
@@ -69,19 +72,44 @@ std::unique_ptr<Export> make_export(const ExportSpec& spec, std::unique_ptr<File
   return made;
 }
 
-/// Has the service manager keep what is in memory, before anybody can write to it.
+/// What an administrator added for as long as this process runs would keep the next one from
+/// starting: it knows of no such export.
+bool is_for_good(const Export& exported) {
+  return exported.spec().origin != ExportOrigin::run_time;
+}
+
+[[noreturn]] void refuse_for_room(std::size_t descriptors) {
+  throw Error(fmt::format(
+      "the service manager has no room for {} descriptors more, so the memory would not "
+      "outlast a restart as that of the other exports does: set FileDescriptorStoreMax= "
+      "of this service to two for each export of memory, and for each resident one",
+      descriptors));
+}
+
+}  // namespace
+
+bool needs_state(const ExportSpec& spec) {
+  return (spec.has_file() && !spec.read_only) || !spec.save.empty();
+}
+
+std::unique_ptr<StateDirectory> open_state(const Options& options) {
+  return std::make_unique<StateDirectory>(
+      options.state_directory.empty() ? default_state_directory() : options.state_directory);
+}
+
 void keep_memory(std::span<const std::unique_ptr<Export>> exports,
-                 const ServiceManager& service_manager) {
+                 const ServiceManager& service_manager, bool others_are_kept) {
   std::vector<ServiceManager::Stored> descriptors;
   std::vector<Export*> kept;
   for (const auto& exported : exports) {
-    if (!exported->is_kept() || exported->is_in_store()) continue;
+    if (!exported->is_kept() || exported->is_in_store() || !is_for_good(*exported)) continue;
     kept.push_back(exported.get());
     descriptors.push_back({memory_fd_name(exported->spec().name), exported->memory_fd()});
     descriptors.push_back({record_fd_name(exported->spec().name), exported->record_fd()});
   }
   if (kept.empty() || !service_manager.is_there()) return;
   if (!service_manager.store(descriptors)) {
+    if (others_are_kept) refuse_for_room(descriptors.size());
     return spdlog::warn(
         "the service manager keeps no memory, which ends with this process: to keep it over "
         "restarts set FileDescriptorStoreMax= of this service to {} at least",
@@ -90,37 +118,32 @@ void keep_memory(std::span<const std::unique_ptr<Export>> exports,
   for (Export* const exported : kept) exported->set_in_store();
 }
 
-}  // namespace
-
-std::unique_ptr<StateDirectory> open_state(const Options& options) {
-  if (std::none_of(options.exports.begin(), options.exports.end(), needs_state)) return nullptr;
-  return std::make_unique<StateDirectory>(
-      options.state_directory.empty() ? default_state_directory() : options.state_directory);
-}
-
 /// Opens the files first: what the memory of resident exports takes depends on them.
-std::vector<std::unique_ptr<Export>> make_exports(const Options& options, InheritedMemory inherited,
+std::vector<std::unique_ptr<Export>> make_exports(std::span<const ExportOrder> orders,
+                                                  std::span<const ExportSpec> others,
+                                                  InheritedMemory inherited,
                                                   const ExportGround& ground) {
-  std::vector<ExportSpec> specs = options.exports;
-  check_distinct_files(specs);
+  std::vector<ExportSpec> specs;
+  for (const ExportOrder& order : orders) specs.push_back(order.spec);
+  check_distinct_files(together(others, specs));
   expect_sizes(specs);
   check_memory(without(specs, inherited), read_machine_memory());
-  auto stores = open_stores(specs);
+  auto stores = open_stores(orders, specs);
   check_memory(without(specs, inherited), read_machine_memory());
-  check_memlock(specs, ground.devices.size(), verbs::memlock_limit());
+  check_memlock(together(others, specs), ground.devices.size(), verbs::memlock_limit());
   for (const auto& store : stores) {
-    if (store) check_slot_memory(store->file(), options);
+    if (store) check_slot_memory(store->file(), ground.options);
   }
   const Export::Options export_options{.state = ground.state,
                                        .boot = read_boot_id(),
                                        .budget = &ground.slots,
-                                       .show_path = options.show_paths};
+                                       .show_path = ground.options.show_paths,
+                                       .cancellation = ground.cancellation};
   std::vector<std::unique_ptr<Export>> exports;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     exports.push_back(make_export(specs[i], std::move(stores[i]), inherited.take(specs[i].name),
                                   ground, export_options));
   }
-  keep_memory(exports, ground.service_manager);
   return exports;
 }
 
@@ -133,14 +156,6 @@ std::uint64_t client_slot_memory(const Options& options,
     memory = std::max(memory, full_queue_bytes(exported->store()->file(), options.limits));
   }
   return memory;
-}
-
-std::vector<int> files_of(std::span<const std::unique_ptr<Export>> exports) {
-  std::vector<int> files;
-  for (const auto& exported : exports) {
-    if (exported->store() != nullptr) files.push_back(exported->store()->file().fd());
-  }
-  return files;
 }
 
 std::vector<KeptMemory> release_memory(std::span<const std::unique_ptr<Export>> exports) {

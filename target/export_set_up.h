@@ -13,30 +13,46 @@
 
 namespace rdmablk::target {
 
-/// Opens the state directory, if any of the exports needs one; null otherwise. Throws Error.
+/// Whether anything is to be remembered of an export when the target has ended.
+bool needs_state(const ExportSpec& spec);
+
+/// Opens the state directory. Throws Error.
 std::unique_ptr<StateDirectory> open_state(const Options& options);
 
 /// What all exports stand on; outlives them.
 struct ExportGround {
+  const Options& options;  ///< of the target; the exports that they name do not matter
   std::span<ibv_context* const> devices;
   SlotBudget& slots;
-  const StateDirectory* state = nullptr;  ///< open_state()
+  const StateDirectory* state = nullptr;  ///< null: none of the exports needs it
   const ServiceManager& service_manager;
+  const Cancellation* cancellation = nullptr;  ///< ends the making early; null: nothing does
 };
 
-/// Opens the files of exports, makes their memory or takes over what earlier processes left, and
-/// has the service manager keep it. Throws Error; what was made for them is gone then.
-/// @param inherited checked; all of it is for these.
-std::vector<std::unique_ptr<Export>> make_exports(const Options& options, InheritedMemory inherited,
+/// An export that is to be made.
+struct ExportOrder {
+  ExportSpec spec;
+  unsigned file_number = 0;  ///< see FileStore; of one with a file
+};
+
+/// Opens the files of exports, makes their memory or takes over what earlier processes left.
+/// Blocks, for long maybe. Throws Error; what was made for them is gone then.
+/// @param others those that there are already. @param inherited checked; all of it is for these.
+std::vector<std::unique_ptr<Export>> make_exports(std::span<const ExportOrder> orders,
+                                                  std::span<const ExportSpec> others,
+                                                  InheritedMemory inherited,
                                                   const ExportGround& ground);
+
+/// Has the service manager keep what is in their memory, before anybody can write to it. Blocks.
+/// Throws Error; the memory is not kept then.
+/// @param others_are_kept whether it has that of others.
+void keep_memory(std::span<const std::unique_ptr<Export>> exports,
+                 const ServiceManager& service_manager, bool others_are_kept);
 
 /// What one client may take of the memory for slots, in bytes: what was asked for, or half of all,
 /// and no less than one I/O queue takes.
 std::uint64_t client_slot_memory(const Options& options,
                                  std::span<const std::unique_ptr<Export>> exports);
-
-/// The descriptors of their files, in the order of FileStore::number().
-std::vector<int> files_of(std::span<const std::unique_ptr<Export>> exports);
 
 /// Takes their memory out of those that have any, for another process. When no device and no thread
 /// uses it any more.

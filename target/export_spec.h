@@ -8,6 +8,7 @@
 
 #include "common/protocol/messages.h"
 #include "target/access_rules.h"
+#include "target/export_origin.h"
 
 namespace rdmablk::target {
 
@@ -24,6 +25,7 @@ enum class DirectIo { automatic, on, off };
 struct ExportSpec {
   std::string name;
   protocol::ExportKind kind = protocol::ExportKind::memory;
+  ExportOrigin origin = ExportOrigin::command_line;
   bool read_only = false;
   AccessRules rules;    ///< which initiators may have it
   bool shared = false;  ///< any number of initiators may write to it at a time

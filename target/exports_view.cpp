@@ -16,6 +16,11 @@ const Offer* ExportsView::find(std::string_view name) const {
   return offer != nullptr && access_to(*offer) ? offer : nullptr;
 }
 
+bool ExportsView::is_leaving(std::string_view name) const {
+  const Offer* const offer = catalog_.find_withdrawn(name);
+  return offer != nullptr && access_to(*offer);
+}
+
 bool ExportsView::may_write(const Offer& offer) const {
   return offer.read_write && access_to(offer) == Access::read_write;
 }

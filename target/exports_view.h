@@ -20,6 +20,9 @@ class ExportsView {
   /// The offer of that name; null when there is none for this initiator.
   const Offer* find(std::string_view name) const;
 
+  /// Whether an export of that name was there for this initiator, and is being removed.
+  bool is_leaving(std::string_view name) const;
+
   /// Whether it may write to an export that is there for it.
   bool may_write(const Offer& offer) const;
 

@@ -28,7 +28,12 @@ class Loader {
     for (Piece& piece : pieces_) next(piece);
     while (ring_.in_flight() > 0) {
       ring_.run(true);
-      progress(read_ + left_out_);
+      try {
+        progress(read_ + left_out_);
+      } catch (...) {
+        fail("go on loading", position_, ECANCELED);  // what is under way ends with the ring
+        throw;
+      }
     }
     if (error_ != 0) {
       throw SystemError(fmt::format("{} {}, at byte {}", doing_, file_.path(), failed_at_), error_);

@@ -61,7 +61,11 @@ class IoQueue : public cm::EventHandler {
 
  protected:
   IoQueue(const Attachment& attachment, std::uint16_t number, IoQueueOwner& owner)
-      : attachment_(attachment.id()), number_(number), lease_(attachment.lease()), owner_(&owner) {}
+      : attachment_(attachment.id()),
+        number_(number),
+        hold_(attachment.hold_export()),
+        lease_(attachment.lease()),
+        owner_(&owner) {}
 
   /// See close().
   virtual void begin_close() = 0;
@@ -74,6 +78,7 @@ class IoQueue : public cm::EventHandler {
  private:
   std::uint64_t attachment_;
   std::uint16_t number_;
+  ExportUse::Hold hold_;                    // and neither is the export
   std::shared_ptr<const LeaseHold> lease_;  // is not free before the queue is gone
   IoQueueOwner* owner_;                     // null: nobody is told any more
   std::function<void()> closed_;

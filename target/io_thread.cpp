@@ -83,6 +83,12 @@ void IoThread::post(IoTask& task) noexcept {
   mailbox_.post(task);
 }
 
+void IoThread::ask_pulse() noexcept {
+  if (!pulse_.is_answered()) return;
+  pulse_.ask();
+  post(pulse_);
+}
+
 void IoThread::serve() noexcept {
   ring_.watch(mailbox_.fd(), mailbox_);
   while (!stopping_ || !mailbox_.empty() || ring_.in_flight() > 0) {

@@ -1,26 +1,17 @@
 #pragma once
 
 #include <atomic>
-#include <boost/intrusive/slist.hpp>
 #include <mutex>
 #include <span>
 #include <string_view>
 #include <thread>
 
 #include "common/unique_fd.h"
+#include "target/io_task.h"
 #include "target/io_uring.h"
+#include "target/pulse.h"
 
 namespace rdmablk::target {
-
-/// Something to be done on an I/O thread; made and owned by who posts it, and left alone until it
-/// runs. It may be posted again from run().
-class IoTask : public boost::intrusive::slist_base_hook<> {
- public:
-  virtual void run() noexcept = 0;
-
- protected:
-  ~IoTask() = default;
-};
 
 /// A thread that serves I/O queues: one wait covers its ring, the completion channels of its queues
 /// (through the ring), and what others post to it.
@@ -43,6 +34,11 @@ class IoThread {
   /// On the thread only: has a task run when all that is known to have happened has been handled,
   /// before the thread waits: for what is cheaper done once for many.
   void defer(IoTask& task) noexcept { deferred_.push_back(task); }
+
+  /// Has the thread show that it does its work, unless it still owes an answer. The thread that
+  /// controls.
+  void ask_pulse() noexcept;
+  const Pulse& pulse() const noexcept { return pulse_; }
 
   bool is_current() const noexcept { return std::this_thread::get_id() == thread_.get_id(); }
 
@@ -72,6 +68,7 @@ class IoThread {
   void serve() noexcept;
 
   Mailbox mailbox_;
+  Pulse pulse_;
   IoUring ring_;
   Tasks deferred_;
   std::atomic<bool> stopping_ = false;

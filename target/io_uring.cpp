@@ -113,6 +113,11 @@ IoUring::~IoUring() {
   while (in_flight() > 0) run(true);
 }
 
+int IoUring::update_file(unsigned number, int fd) noexcept {
+  const int result = io_uring_register_files_update(&handle_.ring, number, &fd, 1);
+  return result < 0 ? -result : 0;
+}
+
 unsigned IoUring::register_buffer(std::span<std::byte> memory) {
   const std::string doing =
       fmt::format("register {} of memory with an io_uring", format_size(memory.size()));

@@ -25,13 +25,19 @@ class ReadableHandler {
 /// kernel cancels operations when their thread ends).
 class IoUring final : public Ring {
  public:
-  /// @param files descriptors, registered in this order; stay open as long as the ring.
+  /// @param files descriptors, registered in this order; -1: an empty place, for update_file().
+  /// They stay open until they are replaced, or as long as the ring.
   /// @param buffers how many buffers may be registered at a time.
   /// Throws SystemError, MemlockError.
   IoUring(std::span<const int> files, unsigned buffers);
 
   /// Waits for all operations in flight.
   ~IoUring() override;
+
+  /// Puts a file into a place among the registered ones, or takes out what is there.
+  /// @param fd -1: nothing. @pre no operation on what is there is in flight.
+  /// @return 0 or an errno value.
+  int update_file(unsigned number, int fd) noexcept;
 
   /// Pins memory for the kernel, so that operations on it need no more set-up.
   /// @return its number. Throws SystemError, MemlockError.

@@ -21,7 +21,7 @@ KeyRing::KeyRing(std::optional<std::string> path) : path_(std::move(path)) {
 
 bool KeyRing::reload() {
   if (!keys_) {
-    spdlog::info("SIGHUP: without --auth there is nothing to read again");
+    spdlog::info("SIGHUP: without --auth there are no keys, and nothing to read again of them");
     return false;
   }
   try {
@@ -44,12 +44,14 @@ bool KeyRing::reload() {
 }
 
 void KeyRing::check_rules(std::span<const std::unique_ptr<Export>> exports) const {
+  for (const auto& exported : exports) check_rules(exported->spec());
+}
+
+void KeyRing::check_rules(const ExportSpec& spec) const {
   if (!keys_) return;
-  for (const auto& exported : exports) {
-    for (const std::string& client : exported->spec().rules.clients()) {
-      if (keys_->has(client)) continue;
-      spdlog::warn("export '{}' is for client '{}', who has no key", exported->spec().name, client);
-    }
+  for (const std::string& client : spec.rules.clients()) {
+    if (keys_->has(client)) continue;
+    spdlog::warn("export '{}' is for client '{}', who has no key", spec.name, client);
   }
 }
 

@@ -27,6 +27,7 @@ class KeyRing {
   /// Logs whom exports are for although they have no key: a typing error, or somebody who is yet to
   /// come.
   void check_rules(std::span<const std::unique_ptr<Export>> exports) const;
+  void check_rules(const ExportSpec& spec) const;
 
  private:
   std::optional<std::string> path_;

@@ -37,9 +37,9 @@ void tell_idle_discards(const std::vector<std::string>& names) {
 
 /// Everything of the server is gone when this returns.
 ServerEnd serve(cm::ConnectionManager& manager, const ServiceManager& service_manager,
-                const Options& options, InheritedMemory inherited,
+                const Options& options, InheritedMemory inherited, Reload::Load load,
                 const std::function<void()>& on_serving) {
-  Server server(manager, service_manager, options, std::move(inherited));
+  Server server(manager, service_manager, options, std::move(inherited), std::move(load));
   return server.run(on_serving);
 }
 
@@ -65,7 +65,9 @@ int run(int argc, char** argv) {
     check_inherited(service_manager, *options, discards, inherited);
   }
   tell_idle_discards(discards);
-  auto end = serve(*manager, service_manager, *options, std::move(inherited), [&] {
+  // Neither --help nor --version is among them.
+  const auto load = [argc, argv] { return parse_options(argc, argv).value(); };
+  auto end = serve(*manager, service_manager, *options, std::move(inherited), load, [&] {
     if (predecessor) predecessor->confirm();
   });
   if (end.successor) hand_over(std::move(end.memory), std::move(*end.successor));

@@ -14,6 +14,7 @@
 #include "common/error.h"
 #include "common/numa.h"
 #include "common/units.h"
+#include "target/cancellation.h"
 #include "target/machine_memory.h"
 #include "target/memory_pieces.h"
 
@@ -55,12 +56,12 @@ UniqueFd create(const std::string& name, std::uint64_t huge_page) {
 }  // namespace
 
 MemoryBacking::MemoryBacking(const std::string& name, std::uint64_t size, std::uint64_t huge_page,
-                             std::optional<int> node)
+                             std::optional<int> node, const Cancellation* cancellation)
     : size_(size), fd_(create(name, huge_page)) {
   size_file(name, huge_page);
   map(name, huge_page);
   if (node) place(name, *node);
-  allocate(name, huge_page, node);
+  allocate(name, huge_page, node, cancellation);
   // What was sealed stays: a shrunken file would answer with SIGBUS.
   if (::fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) {
     throw SystemError(fmt::format("seal the memory of export '{}'", name), errno);
@@ -71,7 +72,7 @@ MemoryBacking::MemoryBacking(const std::string& name, UniqueFd fd, std::uint64_t
                              std::uint64_t huge_page)
     : size_(size), fd_(std::move(fd)) {
   map(name, huge_page);
-  allocate(name, huge_page, std::nullopt);
+  allocate(name, huge_page, std::nullopt, nullptr);
 }
 
 void MemoryBacking::size_file(const std::string& name, std::uint64_t huge_page) {
@@ -108,8 +109,9 @@ void MemoryBacking::place(const std::string& name, int node) const {
 }
 
 void MemoryBacking::allocate(const std::string& name, std::uint64_t huge_page,
-                             std::optional<int> node) {
+                             std::optional<int> node, const Cancellation* cancellation) {
   const auto populate = [&](std::size_t, std::span<std::byte> piece) {
+    if (cancellation != nullptr) cancellation->check();
     if (::madvise(piece.data(), piece.size(), MADV_POPULATE_WRITE) == 0) return;
     throw SystemError(
         fmt::format("allocate {} of memory for export '{}'", format_size(mapping_.size()), name),

@@ -11,6 +11,8 @@
 
 namespace rdmablk::target {
 
+class Cancellation;
+
 /// The memory of an export: one memfd (memfd_create(2)), mapped shared. All of its pages are
 /// allocated and zero, so that neither a device nor a process meets a page that cannot be had;
 /// it is sealed against shrinking, and no part of a core dump.
@@ -21,9 +23,10 @@ class MemoryBacking {
   /// @param huge_page bytes of a huge page, zero for the usual ones.
   /// @param node the NUMA node to take the pages from as long as it has any; nothing: the kernel
   /// chooses, which it does, too, where it knows no such policy; then a warning is logged.
+  /// @param cancellation ends it early; null: nothing does.
   /// Throws Error, which names the pool when there are not enough huge pages.
   MemoryBacking(const std::string& name, std::uint64_t size, std::uint64_t huge_page,
-                std::optional<int> node = std::nullopt);
+                std::optional<int> node = std::nullopt, const Cancellation* cancellation = nullptr);
 
   /// Takes over what another process had, as it is.
   /// @param fd a sealed memfd of these sizes. Throws Error.
@@ -41,7 +44,8 @@ class MemoryBacking {
   void size_file(const std::string& name, std::uint64_t huge_page);
   void map(const std::string& name, std::uint64_t huge_page);
   void place(const std::string& name, int node) const;
-  void allocate(const std::string& name, std::uint64_t huge_page, std::optional<int> node);
+  void allocate(const std::string& name, std::uint64_t huge_page, std::optional<int> node,
+                const Cancellation* cancellation);
 
   std::size_t size_;
   UniqueFd fd_;

@@ -34,6 +34,7 @@ struct Arguments {
   std::optional<pid_t> predecessor;
   std::string log_level = "info";
   LimitOptions limits;
+  AdminOptions admin;
   std::size_t io_threads = std::clamp(std::thread::hardware_concurrency(), 1U, kDefaultIoThreads);
   std::uint32_t slots = Limits{}.slots;
   std::string slot_size = "128K";
@@ -87,6 +88,7 @@ void describe(CLI::App& app, Arguments& arguments) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   arguments.limits.describe(app);
+  arguments.admin.describe(app);
   add_number(app, "--io-threads", arguments.io_threads, 1, kMaxIoThreads,
              "Threads that work on requests for file exports");
   add_number(app, "--slots", arguments.slots, 1, kMaxSlots,
@@ -169,6 +171,8 @@ Options make_options(const Arguments& arguments) {
   arguments.limits.apply(options);
   options.io_threads = arguments.io_threads;
   options.show_paths = arguments.show_paths;
+  arguments.admin.check();
+  options.admin = arguments.admin;
   if (!arguments.key_file.empty()) options.key_file = arguments.key_file;
   check_authentication(arguments, options.exports);
   return options;

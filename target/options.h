@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/uri.h"
+#include "target/admin_options.h"
 #include "target/export_spec.h"
 #include "target/limits.h"
 
@@ -37,6 +38,8 @@ struct Options {
   std::optional<std::uint64_t> client_slot_memory;
 
   bool show_paths = false;  ///< whether initiators see where files lie
+
+  AdminOptions admin;
 };
 
 /// Reads the command line.

@@ -84,8 +84,8 @@ std::unique_ptr<IoQueue> QueueTable::make(std::unique_ptr<cm::Connection>& conne
                                            owner);
   }
   const ServedQueueContext context{environment_.io, environment_.counters,
-                                   environment_.io_threads->next(),
-                                   environment_.io_threads->blocking()};
+                                   environment_.io_threads.next(),
+                                   environment_.io_threads.blocking()};
   if (attachment.use()->resident() != nullptr) {
     return std::make_unique<ResidentQueue>(connection, attachment, number, context, owner);
   }
@@ -176,6 +176,12 @@ void QueueTable::refuse(Place& place, const QueueRefusal& refusal) {
 std::size_t QueueTable::connected() const noexcept {
   return static_cast<std::size_t>(
       std::count_if(places_.begin(), places_.end(),
+                    [](const auto& entry) { return entry.second.queue != nullptr; }));
+}
+
+std::size_t QueueTable::connected(std::uint64_t attachment) const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(places_.lower_bound({attachment, 0}), places_.lower_bound({attachment + 1, 0}),
                     [](const auto& entry) { return entry.second.queue != nullptr; }));
 }
 

@@ -47,8 +47,9 @@ class QueueTable final : private IoQueueOwner {
   void end(std::uint64_t attachment);
   void end_all();
 
-  /// Those that are connected.
+  /// Those that are connected: of all attachments, of one.
   std::size_t connected() const noexcept;
+  std::size_t connected(std::uint64_t attachment) const noexcept;
 
   Footprint footprint() const noexcept;
 

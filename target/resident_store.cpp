@@ -28,13 +28,13 @@ ResidentStore::Background::Background(FileStore& store, std::span<const std::byt
     : run(store, memory, thread, owner), thread(store.number(), files_of(store), "file") {}
 
 ResidentStore::ResidentStore(std::string name, FileStore& store, std::span<std::byte> memory,
-                             ResidentContent content)
+                             ResidentContent content, const Cancellation* cancellation)
     : name_(std::move(name)), store_(store), memory_(memory) {
   ReconciliationOwner& owner = *this;
   if (!store_.file().read_only()) {
     background_ = std::make_unique<Background>(store_, memory_, owner);
   }
-  content == ResidentContent::none ? load() : take_over(content);
+  content == ResidentContent::none ? load(cancellation) : take_over(content);
 }
 
 ResidentStore::~ResidentStore() {
@@ -45,13 +45,15 @@ ResidentStore::~ResidentStore() {
   ended_.wait(lock, [this] { return !running_; });
 }
 
-void ResidentStore::load() {
+void ResidentStore::load(const Cancellation* cancellation) {
   Progress progress({fmt::format("export '{}'", name_),
                      fmt::format("loading {}:", store_.file().path()), "loaded"},
                     memory_.size(), standard_progress_output());
   try {
-    const std::uint64_t holes =
-        load_file(store_.file(), memory_, [&](std::uint64_t done) { progress.show(done); });
+    const std::uint64_t holes = load_file(store_.file(), memory_, [&](std::uint64_t done) {
+      if (cancellation != nullptr) cancellation->check();
+      progress.show(done);
+    });
     progress.finish(holes > 0 ? fmt::format(", {} of it holes", format_size(holes)) : "");
   } catch (const SystemError& error) {
     throw Error(fmt::format("export '{}' cannot be loaded: {}", name_, error.what()));

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "target/cancellation.h"
 #include "target/file_store.h"
 #include "target/io_thread.h"
 #include "target/progress.h"
@@ -35,8 +36,10 @@ class ResidentStore final : private ReconciliationOwner {
   /// lacks. Throws Error.
   /// @param name of the export, for messages. @param memory of the file's size, served by devices
   /// while this compares and writes it. Both outlive this, as the store does.
+  /// @param cancellation ends loading early; null: nothing does.
   ResidentStore(std::string name, FileStore& store, std::span<std::byte> memory,
-                ResidentContent content = ResidentContent::none);
+                ResidentContent content = ResidentContent::none,
+                const Cancellation* cancellation = nullptr);
 
   /// Ends what is under way, early.
   ~ResidentStore();
@@ -100,7 +103,7 @@ class ResidentStore final : private ReconciliationOwner {
     ResidentStore& resident_;
   };
 
-  void load();
+  void load(const Cancellation* cancellation);
   void take_over(ResidentContent content) noexcept;
   void request() noexcept;
   void tell_waiters(int error) noexcept;

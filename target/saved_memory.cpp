@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "common/unique_fd.h"
 #include "common/units.h"
+#include "target/cancellation.h"
 #include "target/progress.h"
 
 namespace rdmablk::target {
@@ -60,7 +61,8 @@ void write_piece(int fd, std::span<const std::byte> piece, std::uint64_t offset)
 
 }  // namespace
 
-void load_saved_memory(const ExportSpec& spec, std::span<std::byte> memory) {
+void load_saved_memory(const ExportSpec& spec, std::span<std::byte> memory,
+                       const Cancellation* cancellation) {
   const auto fail = [&](const std::string& why) {
     throw Error(fmt::format("export '{}' cannot be loaded from {}: {}", spec.name, spec.save, why));
   };
@@ -80,6 +82,7 @@ void load_saved_memory(const ExportSpec& spec, std::span<std::byte> memory) {
       memory.size(), standard_progress_output());
   try {
     for (std::size_t at = 0; at < memory.size(); progress.show(at)) {
+      if (cancellation != nullptr) cancellation->check();
       // The end of the data, if there is none; a file system without holes has data everywhere.
       const off_t data = ::lseek(fd.get(), static_cast<off_t>(at), SEEK_DATA);
       if (data < 0 && errno == ENXIO) break;

@@ -8,10 +8,14 @@
 
 namespace rdmablk::target {
 
+class Cancellation;
+
 /// Reads what save_memory() has written, showing how far it has come.
 /// @param spec a memory export, with `save`. @param memory of its size, zero. Throws Error, also
 /// when the file is of another size.
-void load_saved_memory(const ExportSpec& spec, std::span<std::byte> memory);
+/// @param cancellation ends it early; null: nothing does.
+void load_saved_memory(const ExportSpec& spec, std::span<std::byte> memory,
+                       const Cancellation* cancellation = nullptr);
 
 /// Writes memory to the file `spec.save`, on stable storage, zeroes as holes, showing how far it
 /// has come. The file that was there stays as it is until the new one is complete. Logs what fails.

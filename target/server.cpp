@@ -12,7 +12,6 @@
 #include "common/random.h"
 #include "common/units.h"
 #include "target/device_events.h"
-#include "target/export_set_up.h"
 #include "target/settlement.h"
 
 namespace rdmablk::target {
@@ -37,34 +36,33 @@ std::vector<SocketAddress> resolve_all(const std::vector<HostPort>& listen) {
 }  // namespace
 
 Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_manager,
-               const Options& options, InheritedMemory inherited)
+               const Options& options, InheritedMemory inherited, Reload::Load load)
     : manager_(manager),
       service_manager_(service_manager),
       limits_(options.limits),
+      admin_options_(options.admin),
+      predecessor_(options.predecessor),
       key_ring_(options.key_file),
       addresses_(resolve_all(options.listen)),
-      slot_budget_(options.slot_memory),
-      client_queues_(options.limits.client_queues) {
-  const auto devices = select_devices(manager, addresses_, options.device);
-  state_ = open_state(options);
-  exports_ = make_exports(options, std::move(inherited),
-                          {devices, slot_budget_, state_.get(), service_manager});
-  // The threads register the files.
-  const auto files = files_of(exports_);
-  if (!files.empty()) io_threads_.emplace(options.io_threads, files);
-  client_budgets_.emplace(client_slot_memory(options, exports_));
-  key_ring_.check_rules(exports_);
-  for (ibv_context* const device : devices) {
-    devices_.push_back(std::make_unique<TargetDevice>(device, exports_));
-  }
-  environment_.emplace(
-      SessionEnvironment{io_, counters_, limits_, random_bytes<protocol::InstanceId>(),
-                         io_threads_ ? &*io_threads_ : nullptr, drain_, *client_budgets_,
-                         client_queues_, key_ring_.keys(), client_log_, strangers_});
+      client_queues_(options.limits.client_queues),
+      exports_(io_, options, std::move(inherited),
+               select_devices(manager, addresses_, options.device), service_manager),
+      changes_(io_, exports_,
+               [this](const Export& exported) { sessions_->end_export(exported.spec().name); }),
+      reload_(options, std::move(load), exports_, *this, [this](const Export& exported) {
+        sessions_->end_disallowed(exported.spec().name);
+        key_ring_.check_rules(exported.spec());
+      }) {
+  key_ring_.check_rules(exports_.all());
+  environment_.emplace(SessionEnvironment{
+      io_, counters_, limits_, random_bytes<protocol::InstanceId>(), exports_.io_threads(), drain_,
+      exports_.client_budgets(), client_queues_, key_ring_.keys(), client_log_, strangers_});
   sessions_.emplace(*environment_);
 }
 
-Server::~Server() = default;
+Server::~Server() {
+  exports_.end_threads();
+}
 
 ServerEnd Server::run(const std::function<void()>& on_serving) {
   signals_.emplace(io_, SIGTERM, SIGINT, SIGHUP);
@@ -72,43 +70,43 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   count_signal_.emplace(io_, SIGUSR1);
   wait_for_count_signal();
   listeners_ = listen_on(manager_, addresses_, *this);
-  begin();
+  admin_.emplace(io_, *this, nullptr, facts(), admin_options_, predecessor_);
+  exports_.begin();  // nobody is served before this: connections wait
   SuccessionHandler& succession = *this;
   succession_.emplace(io_, succession);
   const DescriptorWatch watch(io_, manager_.fd(), [this] { manager_.process(); });
   std::vector<std::unique_ptr<DeviceEvents>> device_events;
-  for (const auto& device : devices_) {
+  for (const auto& device : exports_.devices()) {
     device_events.push_back(std::make_unique<DeviceEvents>(io_, device->context()));
   }
   announce();
+  status_.emplace(io_, service_manager_, [this] { return status_text(); });
+  sessions_->on_size([this] {
+    if (status_) status_->changed();
+  });
   service_manager_.tell_ready();
+  watchdog_.emplace(io_, service_manager_, [this] { return &exports_.io_threads(); });
   on_serving();
   io_.run();
+  watchdog_.reset();  // what comes may take as long as files take
+  status_.reset();
   goodbye_.cancel();
   listeners_.clear();
   sessions_->clear();
   drain_queues();
+  changes_.finish();
   if (!successor_) {
     settle_exports();
     return {};
   }
   spdlog::info("ended: {}", counters_.text());
-  return {std::move(successor_), release_memory(exports_)};
-}
-
-/// Nobody is served before this: connections wait.
-void Server::begin() {
-  for (const auto& exported : exports_) exported->begin();
-  for (const auto& exported : exports_) {
-    if (exported->store() != nullptr) exported->store()->keep();
-  }
+  return {std::move(successor_), exports_.release_memory()};
 }
 
 /// Lets files take what resident exports hold in memory alone.
 void Server::settle_exports() {
   settling_ = true;
-  const auto unsettled = settle(exports_, io_);
-  mark_clean(exports_, unsettled);
+  const auto unsettled = exports_.settle(io_);
   spdlog::info("ended: {}", counters_.text());
   if (!unsettled.empty()) throw Error(describe_unsettled(unsettled));
 }
@@ -127,12 +125,30 @@ void Server::drain_queues() {
   }
 }
 
+TargetFacts Server::facts() const {
+  TargetFacts facts;
+  for (const auto& listener : listeners_) facts.listening.push_back(listener->address().text());
+  for (const auto& device : exports_.devices()) facts.devices.push_back(device->name());
+  facts.asks_clients = key_ring_.keys() != nullptr;
+  return facts;
+}
+
 void Server::announce() const {
   std::vector<std::string> where;
   for (const auto& listener : listeners_) where.push_back(listener->address().text());
   std::vector<std::string> over;
-  for (const auto& device : devices_) over.push_back(device->name());
+  for (const auto& device : exports_.devices()) over.push_back(device->name());
   spdlog::info("listening on {} over {}", fmt::join(where, " and "), fmt::join(over, ", "));
+}
+
+std::string Server::status_text() const {
+  std::vector<std::string_view> names;
+  std::uint64_t bytes = 0;
+  for (const auto& exported : exports_.all()) {
+    names.emplace_back(exported->spec().name);
+    bytes += exported->spec().size;
+  }
+  return service_status_text(names, bytes, sessions_->size());
 }
 
 void Server::wait_for_signal() {
@@ -144,16 +160,16 @@ void Server::wait_for_signal() {
           "signal {}: still writing exports back to their files, without which data is lost",
           signal);
     }
-    if (signal == SIGHUP) return reload();
+    if (signal == SIGHUP) return reload([](const std::optional<std::string>& /*failure*/) {});
     spdlog::info("signal {}: shutting down", signal);
     // The second one does not wait.
     stopping_ ? io_.stop() : shut_down();
   });
 }
 
-void Server::reload() {
+void Server::reload_keys() {
   if (!key_ring_.reload()) return;
-  key_ring_.check_rules(exports_);
+  key_ring_.check_rules(exports_.all());
   sessions_->expel_without_key(*key_ring_.keys());
 }
 
@@ -161,27 +177,77 @@ void Server::wait_for_count_signal() {
   count_signal_->async_wait([this](const asio::error_code& error, int /*signal*/) {
     if (error) return;
     wait_for_count_signal();
-    spdlog::info("{}", count().text());
+    spdlog::info("{}", counts().text());
   });
 }
 
-Counts Server::count() const {
+Counts Server::counts() const {
   Counts counts;
   counts.draining = drain_.size();
   counts.footprint = drain_.footprint();
   counts.open_fds = count_open_fds();
-  counts.footprint.protection_domains += devices_.size();
   sessions_->count(counts);
-  for (const auto& one : exports_) {
-    counts.footprint += one->footprint();
-    if (one->lease() != nullptr && one->lease()->is_held()) ++counts.leases;
-  }
+  exports_.count(counts);
   return counts;
+}
+
+std::vector<ExportStatus> Server::exports() const {
+  auto all = exports_.status(sessions());
+  for (ExportStatus& status : all) {
+    status.is_leaving = changes_.is_leaving(*exports_.find(status.spec.name));
+  }
+  return all;
+}
+
+std::vector<SessionStatus> Server::sessions() const {
+  return sessions_->status();
+}
+
+void Server::add_export(const ExportSpec& spec, ExportOrigin origin, Done done) {
+  ExportSpec with_origin = spec;
+  with_origin.origin = origin;
+  changes_.add(with_origin, [this, name = spec.name, done = telling_status(std::move(done))](
+                                std::optional<std::string> failure) {
+    const Export* const added = failure ? nullptr : exports_.find(name);
+    if (added != nullptr) key_ring_.check_rules(added->spec());
+    done(std::move(failure));
+  });
+}
+
+void Server::remove_export(const std::string& name, const RemoveOptions& options, Done done) {
+  changes_.remove(name, options, telling_status(std::move(done)));
+}
+
+void Server::resize_export(const std::string& /*name*/, std::uint64_t /*size*/, Done done) {
+  done("exports cannot be resized yet");
+}
+
+bool Server::evict(std::uint32_t session, const std::string& reason) {
+  return sessions_->evict(session, reason);
+}
+
+void Server::reload(Done done) {
+  service_manager_.tell_reloading();
+  reload_keys();
+  reload_.run([this, done = std::move(done)](std::optional<std::string> failure) {
+    if (!stopping_) service_manager_.tell_ready();
+    done(std::move(failure));
+  });
+}
+
+/// @return what tells the service manager, too, of exports that have changed.
+Administration::Done Server::telling_status(Done done) {
+  return [this, done = std::move(done)](std::optional<std::string> failure) {
+    if (status_) status_->changed();
+    done(std::move(failure));
+  };
 }
 
 void Server::shut_down() {
   stopping_ = true;
+  changes_.stop();
   service_manager_.tell_stopping();
+  if (admin_) admin_->close();
   listeners_.clear();
   sessions_->say_goodbye([this] { io_.stop(); });
   goodbye_.expires_after(limits_.goodbye);
@@ -195,11 +261,9 @@ void Server::shut_down() {
 
 std::optional<std::string> Server::refuse_successor(const SuccessionRequest& request) {
   if (stopping_) return "the target is about to end";
-  std::vector<MemoryRecord> records;
-  for (const auto& exported : exports_) {
-    if (exported->is_kept()) records.push_back(exported->record());
-  }
-  return reason_against(request, records);
+  if (!changes_.is_idle())
+    return "an export is being added or removed; try again when that is done";
+  return reason_against(request, exports_.kept_records());
 }
 
 void Server::on_successor(Successor successor) {
@@ -233,7 +297,7 @@ std::optional<QueueRefusal> Server::answer(std::unique_ptr<cm::Connection>& conn
 }
 
 std::optional<QueueRefusal> Server::open_session(std::unique_ptr<cm::Connection>& connection) {
-  const TargetDevice* const device = find_device(*connection);
+  const TargetDevice* const device = exports_.find_device(connection->device());
   if (device == nullptr) {
     return QueueRefusal{Status::not_supported, "the target does not use this device"};
   }
@@ -248,13 +312,6 @@ void Server::refuse(cm::Connection* connection, const QueueRefusal& refusal) {
                                  protocol::status_text(refusal.status), refusal.text));
   if (line) spdlog::warn("{}", *line);
   connection->reject(refusal.encode());
-}
-
-const TargetDevice* Server::find_device(const cm::Connection& connection) const {
-  const auto found = std::find_if(devices_.begin(), devices_.end(), [&](const auto& device) {
-    return device->context() == connection.device();
-  });
-  return found == devices_.end() ? nullptr : found->get();
 }
 
 }  // namespace rdmablk::target

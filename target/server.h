@@ -13,23 +13,26 @@
 #include "common/log_limiter.h"
 #include "common/protocol/private_data.h"
 #include "common/socket_address.h"
+#include "target/admin_desk.h"
+#include "target/administration.h"
 #include "target/client_budgets.h"
 #include "target/client_log.h"
 #include "target/counters.h"
 #include "target/counts.h"
 #include "target/device_selection.h"
-#include "target/export.h"
-#include "target/io_threads.h"
+#include "target/export_changes.h"
+#include "target/exports.h"
 #include "target/key_ring.h"
 #include "target/limits.h"
 #include "target/options.h"
 #include "target/queue_drain.h"
+#include "target/reload.h"
 #include "target/service_manager.h"
+#include "target/service_status.h"
 #include "target/session_environment.h"
 #include "target/sessions.h"
-#include "target/slot_budget.h"
 #include "target/succession_listener.h"
-#include "target/target_device.h"
+#include "target/watchdog.h"
 
 namespace rdmablk::target {
 
@@ -42,13 +45,14 @@ struct ServerEnd {
 
 /// The whole target: exports on devices, a listener, and the sessions that come. Used by one
 /// thread.
-class Server final : private cm::RequestHandler, private SuccessionHandler {
+class Server final : public Administration, private cm::RequestHandler, private SuccessionHandler {
  public:
   /// Makes and registers the exports.
   /// @param manager, service_manager outlive the server. @param inherited memory of exports that
-  /// earlier processes left; all of it is for these. Throws Error.
+  /// earlier processes left; all of it is for these. @param load reads the options again, for
+  /// reload(). Throws Error.
   Server(cm::ConnectionManager& manager, const ServiceManager& service_manager,
-         const Options& options, InheritedMemory inherited);
+         const Options& options, InheritedMemory inherited, Reload::Load load);
   ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -60,6 +64,15 @@ class Server final : private cm::RequestHandler, private SuccessionHandler {
   /// @return what to do next, once this is destroyed.
   ServerEnd run(const std::function<void()>& on_serving);
 
+  std::vector<ExportStatus> exports() const override;
+  std::vector<SessionStatus> sessions() const override;
+  Counts counts() const override;
+  void add_export(const ExportSpec& spec, ExportOrigin origin, Done done) override;
+  void remove_export(const std::string& name, const RemoveOptions& options, Done done) override;
+  void resize_export(const std::string& name, std::uint64_t size, Done done) override;
+  bool evict(std::uint32_t session, const std::string& reason) override;
+  void reload(Done done) override;
+
  private:
   void on_request(std::unique_ptr<cm::Connection> connection,
                   std::span<const std::byte> private_data) override;
@@ -70,20 +83,22 @@ class Server final : private cm::RequestHandler, private SuccessionHandler {
                                                std::span<const std::byte> private_data);
   std::optional<protocol::QueueRefusal> open_session(std::unique_ptr<cm::Connection>& connection);
   void refuse(cm::Connection* connection, const protocol::QueueRefusal& refusal);
-  const TargetDevice* find_device(const cm::Connection& connection) const;
   void announce() const;
+  TargetFacts facts() const;
   void wait_for_signal();
   void wait_for_count_signal();
-  Counts count() const;
   void shut_down();
-  void begin();
-  void reload();
+  void reload_keys();
   void drain_queues();
   void settle_exports();
+  std::string status_text() const;
+  Done telling_status(Done done);
 
   cm::ConnectionManager& manager_;
   const ServiceManager& service_manager_;
   Limits limits_;
+  AdminOptions admin_options_;
+  std::optional<pid_t> predecessor_;  ///< whose place is taken
   KeyRing key_ring_;
   ClientLog client_log_;
   LogLimiter strangers_;
@@ -91,14 +106,11 @@ class Server final : private cm::RequestHandler, private SuccessionHandler {
   Counters counters_;
   asio::io_context io_{1};
   std::vector<SocketAddress> addresses_;
-  SlotBudget slot_budget_;
-  std::unique_ptr<StateDirectory> state_;
-  std::optional<ClientBudgets> client_budgets_;
   ClientBudgets client_queues_;
-  std::vector<std::unique_ptr<Export>> exports_;
-  std::vector<std::unique_ptr<TargetDevice>> devices_;
-  QueueDrain drain_;
-  std::optional<IoThreads> io_threads_;
+  Exports exports_;
+  ExportChanges changes_;
+  Reload reload_;
+  QueueDrain drain_;  // its queues end before the exports; the threads that serve them, before it
   std::optional<SessionEnvironment> environment_;
   bool stopping_ = false;
   bool settling_ = false;
@@ -107,6 +119,9 @@ class Server final : private cm::RequestHandler, private SuccessionHandler {
   asio::steady_timer goodbye_{io_};
   std::optional<SuccessionListener> succession_;
   std::optional<Successor> successor_;
+  std::optional<ServiceStatus> status_;
+  std::optional<Watchdog> watchdog_;
+  std::optional<AdminDesk> admin_;  ///< as long as it serves
   Listeners listeners_;
   std::optional<Sessions> sessions_;  ///< as soon as there is an environment for them
 };

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <systemd/sd-daemon.h>
+#include <time.h>
 
 #include <cerrno>
+#include <cinttypes>
 #include <cstdlib>
 #include <memory>
 #include <vector>
@@ -95,6 +97,30 @@ void ServiceManager::tell_ready() const noexcept {
 
 void ServiceManager::tell_stopping() const noexcept {
   ::sd_notify(0, "STOPPING=1");
+}
+
+void ServiceManager::tell_reloading() const noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const auto microseconds = std::uint64_t{1'000'000} * static_cast<std::uint64_t>(now.tv_sec) +
+                            static_cast<std::uint64_t>(now.tv_nsec) / 1000;
+  ::sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, microseconds);
+}
+
+void ServiceManager::tell_status(const std::string& text) const noexcept {
+  ::sd_notifyf(0, "STATUS=%s", text.c_str());
+}
+
+std::optional<std::chrono::microseconds> ServiceManager::watchdog_interval() const {
+  std::uint64_t microseconds = 0;
+  const int enabled = ::sd_watchdog_enabled(0, &microseconds);
+  check(enabled, "read the service manager's WATCHDOG_USEC");
+  if (enabled == 0) return std::nullopt;
+  return std::chrono::microseconds(microseconds);
+}
+
+void ServiceManager::tell_alive() const noexcept {
+  ::sd_notify(0, "WATCHDOG=1");
 }
 
 }  // namespace rdmablk::target

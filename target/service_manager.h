@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -33,6 +35,17 @@ class ServiceManager {
 
   void tell_ready() const noexcept;
   void tell_stopping() const noexcept;
+
+  /// Around a reload: it ends with tell_ready().
+  void tell_reloading() const noexcept;
+
+  /// One line for people, which `systemctl status` shows.
+  void tell_status(const std::string& text) const noexcept;
+
+  /// How often tell_alive() must be called at least, or the manager restarts this process; nothing:
+  /// never. Throws Error when the manager says something else.
+  std::optional<std::chrono::microseconds> watchdog_interval() const;
+  void tell_alive() const noexcept;
 
  private:
   void remove(const std::string& descriptor) const noexcept;

@@ -265,10 +265,27 @@ void Session::say_goodbye() {
 }
 
 void Session::count(Counts& counts) const {
-  counts.attachments += protocol_.attachment_count();
+  counts.attachments += protocol_.attachments().size();
   counts.io_queues += queues_.connected();
   counts.footprint += {1, 1, 0, protocol::MessageChannel::kRegisteredBytes};
   counts.footprint += queues_.footprint();
+}
+
+SessionStatus Session::status() const {
+  const auto now = std::chrono::steady_clock::now();
+  SessionStatus status;
+  status.id = id_;
+  status.address = peer().address;
+  status.client = peer().client;
+  status.device = device_.name();
+  status.age = std::chrono::duration_cast<std::chrono::seconds>(now - since_);
+  status.silence =
+      std::chrono::duration_cast<std::chrono::milliseconds>(now - silence_.last_heard());
+  for (const auto& [id, attachment] : protocol_.attachments()) {
+    const auto& reply = attachment.reply();
+    status.attachments.push_back({reply.info.name, reply.access, queues_.connected(id)});
+  }
+  return status;
 }
 
 std::optional<protocol::QueueRefusal> Session::connect_queue(
@@ -295,10 +312,35 @@ void Session::detach(std::uint64_t attachment, const std::optional<Outgoing>& re
 }
 
 void Session::end_attachment(std::uint64_t attachment, const std::string& taker) {
-  if (!protocol_.end_attachment(attachment, taker)) return;
+  // Who it was comes last: a refusal has room for 128 bytes.
+  const auto reason =
+      fmt::format("the export was taken over (--take-over takes it back) by {}", taker);
+  if (!protocol_.end_attachment(attachment, reason)) return;
   log(spdlog::level::info, fmt::format("attachment {:#x} of {} ended: {} takes its lease over",
                                        attachment, peer().text(), taker));
   queues_.end(attachment);
+}
+
+void Session::end_export(const std::string& name) {
+  const auto reason = fmt::format("export '{}' was removed from the target", name);
+  end_those(protocol_.end_export(name, reason), reason);
+}
+
+void Session::end_disallowed(const std::string& name) {
+  const auto reason = fmt::format("export '{}' is not for this client any more", name);
+  end_those(protocol_.end_disallowed(name, reason), reason);
+}
+
+void Session::end_those(const Attachments::Ending& ending, const std::string& reason) {
+  for (const std::uint64_t attachment : ending.attachments) {
+    log(spdlog::level::info,
+        fmt::format("attachment {:#x} of {} ended: {}", attachment, peer().text(), reason));
+    queues_.end(attachment);
+  }
+  for (const auto& [ticket, step] : ending.answers) {
+    waits_.remove(ticket);
+    if (!over_ && !last_word_) send(*step.send);
+  }
 }
 
 void Session::end_attachments() {

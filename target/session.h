@@ -14,6 +14,7 @@
 #include "common/lifetime.h"
 #include "common/protocol/message_channel.h"
 #include "target/admin_rate.h"
+#include "target/administration.h"
 #include "target/attach_waits.h"
 #include "target/counts.h"
 #include "target/queue_table.h"
@@ -54,8 +55,14 @@ class Session final : private cm::EventHandler,
   /// The same: it is not, and the session ends.
   void turn_away(protocol::Status status, const std::string& reason);
 
-  /// Ends one of its attachments. @param reason for people.
+  /// Ends one of its attachments. @param taker who takes its lease over, for people.
   void end_attachment(std::uint64_t attachment, const std::string& taker);
+
+  /// Ends those of an export that goes away, and answers what waits for one.
+  void end_export(const std::string& name);
+
+  /// The same for those that the export's rules do not allow any more.
+  void end_disallowed(const std::string& name);
 
   /// Tells the initiator that the target is about to end; the session ends when it has
   /// acknowledged.
@@ -74,6 +81,12 @@ class Session final : private cm::EventHandler,
   }
   /// Adds what it has.
   void count(Counts& counts) const;
+
+  /// What an administrator sees of it.
+  SessionStatus status() const;
+
+  /// Whether it is known who it is with, and its initiator was let in.
+  bool is_greeted() const noexcept { return greeted_; }
 
   std::chrono::steady_clock::time_point since() const noexcept { return since_; }
   bool is_over() const noexcept { return over_; }
@@ -94,6 +107,7 @@ class Session final : private cm::EventHandler,
   void greet();
   bool listen();
   void on_silence();
+  void end_those(const Attachments::Ending& ending, const std::string& reason);
   void detach(std::uint64_t attachment, const std::optional<Outgoing>& reply);
   void end_attachments();
   bool send(const Outgoing& message);

@@ -45,7 +45,7 @@ struct SessionEnvironment {
   Counters& counters;
   const Limits& limits;
   protocol::InstanceId target;
-  IoThreads* io_threads;  ///< null when no export has a file
+  IoThreads& io_threads;
   QueueDrain& drain;
   ClientBudgets& budgets;
   ClientBudgets& queues;   ///< I/O queues that are connected, or whose last one is not through

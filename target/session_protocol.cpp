@@ -173,6 +173,10 @@ std::optional<Step> SessionProtocol::refuse_attach(const Message& message,
   if (state_ == State::leaving) {
     return refuse(message, Status::shutting_down, "the target is about to end");
   }
+  if (offer == nullptr && view_.is_leaving(request.name)) {
+    return refuse(message, Status::no_export,
+                  fmt::format("export '{}' is being removed from the target", request.name));
+  }
   if (offer == nullptr) {
     return refuse(
         message, Status::no_export,
@@ -223,6 +227,21 @@ Step SessionProtocol::detach(const Message& message) {
   Step step = answer(message, protocol::Empty{});
   step.detached = request->attachment;
   return step;
+}
+
+Attachments::Ending SessionProtocol::end_export(std::string_view name, const std::string& reason) {
+  const auto is_of_it = [name](const Offer& offer, protocol::Access /*access*/) {
+    return offer.info.name == name;
+  };
+  return attachments_.end_all(is_of_it, Status::no_export, reason);
+}
+
+Attachments::Ending SessionProtocol::end_disallowed(std::string_view name,
+                                                    const std::string& reason) {
+  const auto is_disallowed = [this, name](const Offer& offer, protocol::Access access) {
+    return offer.info.name == name && !view_.allows(offer, access, peer_.address);
+  };
+  return attachments_.end_all(is_disallowed, Status::unauthorized, reason);
 }
 
 Step SessionProtocol::peer_error(const Message& message) {

@@ -54,11 +54,17 @@ class SessionProtocol {
   Step give_up_attach(std::uint64_t ticket);
 
   /// Ends an attachment from this side; its I/O queues are to be destroyed. Its initiator meets
-  /// `no_attachment` from here on. @param taker see Attachments::end(). @return whether there was
+  /// `no_attachment` from here on. @param reason see Attachments::end(). @return whether there was
   /// one.
-  bool end_attachment(std::uint64_t attachment, const std::string& taker = {}) {
-    return attachments_.end(attachment, taker);
+  bool end_attachment(std::uint64_t attachment, const std::string& reason = {}) {
+    return attachments_.end(attachment, reason);
   }
+
+  /// The same for all of an export that goes away; see Attachments::end_all().
+  Attachments::Ending end_export(std::string_view name, const std::string& reason);
+
+  /// The same for those of an export that its rules do not allow any more.
+  Attachments::Ending end_disallowed(std::string_view name, const std::string& reason);
 
   /// See Attachments::absence().
   protocol::QueueRefusal absence(std::uint64_t attachment) const {
@@ -83,7 +89,9 @@ class SessionProtocol {
   /// @return the last word to send.
   Outgoing abandon(protocol::Status status, const std::string& reason);
 
-  std::size_t attachment_count() const noexcept { return attachments_.size(); }
+  const std::map<std::uint64_t, Attachment>& attachments() const noexcept {
+    return attachments_.all();
+  }
 
   /// Who it is with; complete when it joins.
   const SessionPeer& peer() const noexcept { return peer_; }

@@ -70,6 +70,7 @@ void Sessions::on_session_joins(Session& session) {
     return session.turn_away(Status::limit, *excess);
   }
   roll_.enter(session.id(), session.peer());
+  tell_size();
   const auto left = std::make_shared<std::size_t>(1);
   const auto one_less = lifetime_.guard([this, left, id = session.id()] {
     if (--*left > 0) return;
@@ -112,11 +113,13 @@ void Sessions::fence(std::uint64_t attachment, const std::string& taker) {
 
 void Sessions::on_session_leaves(Session& session) {
   roll_.leave(session.id());
+  tell_size();
 }
 
 /// It stays known until nothing is left of it: whoever resumes it has to wait for that.
 void Sessions::on_session_over(Session& session) {
   roll_.end(session.id());
+  tell_size();
   environment_.drain.when_gone(session.attachments(), lifetime_.guard([this, id = session.id()] {
     asio::post(environment_.io, lifetime_.guard([this, id] { remove(id); }));
   }));
@@ -128,6 +131,10 @@ void Sessions::remove(std::uint32_t id) {
   if (sessions_.empty() && all_gone_) all_gone_();
 }
 
+void Sessions::tell_size() const {
+  if (size_changed_) size_changed_();
+}
+
 void Sessions::expel_without_key(const ClientKeys& keys) {
   for (const auto& [id, session] : sessions_) {
     const std::string& client = session->peer().client;
@@ -135,6 +142,14 @@ void Sessions::expel_without_key(const ClientKeys& keys) {
     session->expel(Status::unauthorized,
                    fmt::format("client '{}' was removed from the keys", client));
   }
+}
+
+void Sessions::end_export(const std::string& name) {
+  for (const auto& [id, session] : sessions_) session->end_export(name);
+}
+
+void Sessions::end_disallowed(const std::string& name) {
+  for (const auto& [id, session] : sessions_) session->end_disallowed(name);
 }
 
 void Sessions::say_goodbye(std::function<void()> all_gone) {
@@ -157,6 +172,21 @@ void Sessions::clear() noexcept {
 void Sessions::count(Counts& counts) const {
   counts.sessions = sessions_.size();
   for (const auto& [id, session] : sessions_) session->count(counts);
+}
+
+std::vector<SessionStatus> Sessions::status() const {
+  std::vector<SessionStatus> all;
+  for (const auto& [id, session] : sessions_) {
+    if (session->is_greeted() && !session->is_over()) all.push_back(session->status());
+  }
+  return all;
+}
+
+bool Sessions::evict(std::uint32_t id, const std::string& reason) {
+  Session* const session = find(id);
+  if (session == nullptr || !session->is_greeted() || session->is_over()) return false;
+  session->expel(Status::limit, reason);
+  return true;
 }
 
 }  // namespace rdmablk::target

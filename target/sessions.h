@@ -39,15 +39,33 @@ class Sessions final : private SessionOwner {
   /// Ends those of clients that have no key any more, whichever it was that they came with.
   void expel_without_key(const ClientKeys& keys);
 
+  /// Ends the attachments of an export that goes away, and answers what waits for one.
+  void end_export(const std::string& name);
+
+  /// The same for those that its rules do not allow any more.
+  void end_disallowed(const std::string& name);
+
   /// Tells each that the target is about to end.
   /// @param all_gone called when nothing is left of any, maybe from within.
   void say_goodbye(std::function<void()> all_gone);
+
+  /// Those whose initiators are known and that are served.
+  std::size_t size() const noexcept { return roll_.size(); }
+
+  /// @param changed called whenever that may be another number; outlives this.
+  void on_size(std::function<void()> changed) { size_changed_ = std::move(changed); }
 
   /// Those that have not ended.
   std::size_t lasting() const;
 
   /// Adds what they have.
   void count(Counts& counts) const;
+
+  /// Those that were let in and have not ended, in the order of their numbers.
+  std::vector<SessionStatus> status() const;
+
+  /// Ends one, and tells its initiator why. @return whether there is one of that number.
+  bool evict(std::uint32_t id, const std::string& reason);
 
   /// Destroys all. Nobody is told that they are gone.
   void clear() noexcept;
@@ -64,11 +82,13 @@ class Sessions final : private SessionOwner {
   std::uint32_t next_id();
   Session* find(std::uint32_t id) const;
   void remove(std::uint32_t id);
+  void tell_size() const;
 
   const SessionEnvironment& environment_;
   std::uint32_t last_id_ = 0;
   SessionRoll roll_;
   std::function<void()> all_gone_;
+  std::function<void()> size_changed_;
   std::map<std::uint32_t, std::unique_ptr<Session>> sessions_;
   Lifetime lifetime_;
 };

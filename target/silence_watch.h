@@ -30,6 +30,9 @@ class SilenceWatch {
   /// Something was heard.
   void heard() noexcept { heard_ = Clock::now(); }
 
+  /// When that was last.
+  std::chrono::steady_clock::time_point last_heard() const noexcept { return heard_; }
+
  private:
   using Clock = std::chrono::steady_clock;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <utility>
@@ -41,6 +42,10 @@ class SlotBudget {
   SlotBudget& operator=(const SlotBudget&) = delete;
 
   std::uint64_t limit() const noexcept { return limit_; }
+
+  /// On the thread that takes.
+  void raise(std::uint64_t limit) noexcept { limit_ = std::max(limit_, limit); }
+
   std::uint64_t used() const noexcept { return used_; }
 
   /// @return an empty share when there is not so much left.

@@ -1,13 +1,9 @@
 #pragma once
 
-#include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "common/verbs/protection_domain.h"
 #include "target/catalog.h"
-#include "target/export.h"
 
 namespace rdmablk::target {
 
@@ -15,13 +11,15 @@ namespace rdmablk::target {
 /// their messages, in which nothing else lies.
 class TargetDevice {
  public:
-  /// @param context outlives this. @param exports registered with it; outlive this.
-  /// Throws SystemError.
-  TargetDevice(ibv_context* context, std::span<const std::unique_ptr<Export>> exports);
+  /// Offers nothing yet.
+  /// @param context outlives this. Throws SystemError.
+  explicit TargetDevice(ibv_context* context) : messages_(context) {}
 
   ibv_context* context() const noexcept { return messages_.context(); }
   std::string name() const;
   const verbs::ProtectionDomain& messages() const noexcept { return messages_; }
+  /// Exports in it are registered with the device, and last until they are removed from it.
+  Catalog& catalog() noexcept { return catalog_; }
   const Catalog& catalog() const noexcept { return catalog_; }
 
  private:

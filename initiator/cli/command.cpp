@@ -18,7 +18,8 @@ void Command::add_json_option() {
   arguments_->add_flag("--json", json_, "print JSON on standard output");
 }
 
-void Command::add_timeout_option() {
+void Command::add_timeout_option(const char* usual) {
+  timeout_ = usual;
   arguments_->add_option("--timeout", timeout_, "how long all of it may take")
       ->type_name("SECONDS")
       ->capture_default_str();

@@ -37,7 +37,8 @@ class Command {
   void add_json_option();
 
   /// For commands that ask a target and are through: how long all of it may take.
-  void add_timeout_option();
+  /// @param usual in seconds.
+  void add_timeout_option(const char* usual = "5");
   /// Throws UsageError.
   std::chrono::milliseconds timeout() const { return read_timeout(timeout_); }
 
@@ -56,7 +57,7 @@ class Command {
  private:
   CLI::App* arguments_;  // owned by the parent
   bool json_ = false;
-  std::string timeout_ = "5";
+  std::string timeout_;
   std::string log_level_ = "warning";
   std::string client_;
   std::string key_file_;

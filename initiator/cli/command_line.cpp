@@ -12,7 +12,11 @@
 #include "initiator/cli/info_command.h"
 #include "initiator/cli/keygen_command.h"
 #include "initiator/cli/list_command.h"
+#include "initiator/cli/mapping/map_command.h"
+#include "initiator/cli/mapping/unmap_command.h"
 #include "initiator/cli/mount_command.h"
+#include "initiator/cli/mounts_command.h"
+#include "initiator/cli/target_commands.h"
 #include "initiator/cli/timeouts_command.h"
 #include "initiator/cli/unmount_command.h"
 #include "initiator/copy/copy_command.h"
@@ -37,16 +41,27 @@ constexpr const char* kFooter =
 
 /// The command that the line names, as far as it could be read; the program itself without one.
 const CLI::App& named_command(const CLI::App& program) {
-  const auto commands = program.get_subcommands();
-  return commands.empty() ? program : *commands.front();
+  const CLI::App* command = &program;
+  for (auto next = command->get_subcommands(); !next.empty(); next = command->get_subcommands()) {
+    command = next.front();
+  }
+  return *command;
+}
+
+/// "export add"; empty for the program.
+std::string name_of(const CLI::App& command) {
+  const CLI::App* const parent = command.get_parent();
+  if (parent == nullptr) return "";
+  const std::string family = name_of(*parent);
+  return family.empty() ? command.get_name() : family + " " + command.get_name();
 }
 
 std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
   const CLI::App& command = named_command(program);
   const auto unknown = command.remaining();
-  const bool is_program = &command == &program;
-  if (is_program && unknown.empty()) return "which command?";
-  if (is_program && unknown.front().front() != '-') {
+  const bool is_family = command.get_require_subcommand_min() > 0;
+  if (is_family && unknown.empty()) return "which command?";
+  if (is_family && unknown.front().front() != '-') {
     return fmt::format("unknown command '{}'", unknown.front());
   }
   if (!unknown.empty()) return fmt::format("unexpected argument '{}'", unknown.front());
@@ -54,9 +69,9 @@ std::string complaint(const CLI::App& program, const CLI::ParseError& error) {
 }
 
 [[noreturn]] void refuse(const CLI::App& program, const CLI::ParseError& error) {
-  const CLI::App& command = named_command(program);
-  const std::string name = &command == &program ? "" : command.get_name() + " ";
-  throw UsageError(fmt::format("{}; see `rdmablk {}--help`", complaint(program, error), name));
+  const std::string name = name_of(named_command(program));
+  throw UsageError(fmt::format("{}; see `rdmablk {}--help`", complaint(program, error),
+                               name.empty() ? "" : name + " "));
 }
 
 }  // namespace
@@ -77,6 +92,7 @@ CommandLine::CommandLine()
   commands_.push_back(std::make_unique<BenchCommand>(program));
   commands_.push_back(std::make_unique<MountCommand>(program));
   commands_.push_back(std::make_unique<UnmountCommand>(program));
+  commands_.push_back(std::make_unique<MountsCommand>(program));
   commands_.push_back(std::make_unique<TimeoutsCommand>(program));
   commands_.push_back(std::make_unique<copy::CopyCommand>(program));
   commands_.push_back(std::make_unique<copy::FillCommand>(program));
@@ -84,6 +100,9 @@ CommandLine::CommandLine()
   commands_.push_back(std::make_unique<copy::HexdumpCommand>(program));
   commands_.push_back(std::make_unique<KeygenCommand>(program));
   commands_.push_back(std::make_unique<doctor::DoctorCommand>(program));
+  commands_.push_back(std::make_unique<mapping::MapCommand>(program));
+  commands_.push_back(std::make_unique<mapping::UnmapCommand>(program));
+  add_target_commands(program, commands_);
   refuse_empty_values(program);
 }
 

@@ -6,12 +6,12 @@
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "common/error.h"
+#include "initiator/cli/child_process.h"
 
 namespace rdmablk::cli {
 namespace {
@@ -45,15 +45,6 @@ class MountFormatter final : public CLI::Formatter {
   }
 };
 
-/// The program of the same build or installation, if it lies beside this one.
-std::string program_beside_this() {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return "";
-  const auto beside = self.parent_path() / kProgram;
-  return ::access(beside.c_str(), X_OK) == 0 ? beside.string() : "";
-}
-
 /// Returns only when it fails.
 void become(const std::string& path, const std::vector<std::string>& arguments) {
   std::vector<std::string> owned{kProgram};
@@ -80,10 +71,9 @@ int MountCommand::run() {
   if (passed_on.empty()) {
     throw UsageError("mount takes a URI and a mount point; see `rdmablk mount --help`");
   }
-  const std::string beside = program_beside_this();
-  const std::string path = beside.empty() ? kProgram : beside;
+  const std::string path = fuse_program();
   become(path, passed_on);
-  if (errno == ENOENT && beside.empty()) {
+  if (errno == ENOENT && path == kProgram) {
     throw Error(
         fmt::format("cannot find {}, neither beside this program nor in PATH; is it "
                     "installed?",

@@ -9,20 +9,6 @@ using mount_control::kNever;
 using mount_control::Phase;
 using mount_control::Status;
 
-const char* phase_name(Phase phase) {
-  switch (phase) {
-    case Phase::connected:
-      return "connected";
-    case Phase::reconnecting:
-      return "reconnecting";
-    case Phase::failing:
-      return "failing";
-    case Phase::lost:
-      return "lost";
-  }
-  return "unknown";
-}
-
 const char* phase_meaning(Phase phase) {
   switch (phase) {
     case Phase::connected:
@@ -52,6 +38,20 @@ Json time(std::uint64_t milliseconds) {
 }
 
 }  // namespace
+
+const char* phase_name(Phase phase) {
+  switch (phase) {
+    case Phase::connected:
+      return "connected";
+    case Phase::reconnecting:
+      return "reconnecting";
+    case Phase::failing:
+      return "failing";
+    case Phase::lost:
+      return "lost";
+  }
+  return "unknown";
+}
 
 std::string timeouts_text(const MountEntry& mount, const Status& status) {
   std::string text;

@@ -8,6 +8,9 @@
 
 namespace rdmablk::cli {
 
+/// "connected", "reconnecting", "failing", "lost".
+const char* phase_name(mount_control::Phase phase);
+
 /// The timeouts of a mount and how its connection is doing, for people.
 std::string timeouts_text(const MountEntry& mount, const mount_control::Status& status);
 

@@ -2,21 +2,23 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
 #include <vector>
 
 #include "common/error.h"
-#include "common/unique_fd.h"
+#include "initiator/cli/child_process.h"
 
 namespace rdmablk::cli {
+
+bool is_rdmablk_mount(const MountEntry& mount) {
+  return mount.type == "fuse.rdmablk" ||
+         (mount.type == "fuse" && mount.source.starts_with("rdmablk"));
+}
+
 namespace {
 
 /// The path with its directory resolved but not its last part: resolving that could ask the mount.
@@ -38,16 +40,11 @@ std::optional<MountEntry> find_mount(const std::string& path, const std::string&
   return error ? std::nullopt : mounted_at(followed.string());
 }
 
-bool is_ours(const MountEntry& mount) {
-  return mount.type == "fuse.rdmablk" ||
-         (mount.type == "fuse" && mount.source.starts_with("rdmablk"));
-}
-
 /// Whoever names a directory may mean an image that is mounted in it; or the image in a directory
 /// that is the mount point.
 std::string hint(const std::string& path) {
   for (const MountEntry& mount : read_mount_table()) {
-    if (!is_ours(mount)) continue;
+    if (!is_rdmablk_mount(mount)) continue;
     if (path.starts_with(mount.path + "/")) {
       return fmt::format("; it lies in the mount point '{}': name that", mount.path);
     }
@@ -69,62 +66,12 @@ std::string hint(const std::string& path) {
                    mount.path));
 }
 
-/// How a program ended, and what it wrote to standard error.
-struct Outcome {
-  int status;
-  std::string text;
-};
-
-std::string read_all(int fd) {
-  std::string text;
-  std::array<char, 512> buffer;
-  while (true) {
-    const ssize_t count = ::read(fd, buffer.data(), buffer.size());
-    if (count > 0) text.append(buffer.data(), static_cast<std::size_t>(count));
-    if (count == 0 || (count < 0 && errno != EINTR)) return text;
-  }
-}
-
-class FileActions {
- public:
-  FileActions() { posix_spawn_file_actions_init(&actions_); }
-  ~FileActions() { posix_spawn_file_actions_destroy(&actions_); }
-  FileActions(const FileActions&) = delete;
-  FileActions& operator=(const FileActions&) = delete;
-  posix_spawn_file_actions_t* get() noexcept { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_;
-};
-
-Outcome run(std::vector<std::string> command) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw SystemError("make a pipe", errno);
-  const UniqueFd output(ends[0]);
-  UniqueFd input(ends[1]);
-  FileActions actions;
-  posix_spawn_file_actions_adddup2(actions.get(), input.get(), STDERR_FILENO);
-  std::vector<char*> arguments;
-  for (std::string& argument : command) arguments.push_back(argument.data());
-  arguments.push_back(nullptr);
-  pid_t child = 0;
-  if (const int error =
-          posix_spawnp(&child, arguments[0], actions.get(), nullptr, arguments.data(), environ)) {
-    throw SystemError(fmt::format("run {}", command[0]), error);
-  }
-  input.reset();
-  Outcome outcome{0, read_all(output.get())};
-  while (::waitpid(child, &outcome.status, 0) < 0 && errno == EINTR) {
-  }
-  return outcome;
-}
-
 /// For users other than root; it is set-uid and lets them unmount what they mounted.
 void unmount_by_helper(const MountEntry& mount, bool lazy) {
   std::vector<std::string> command{"fusermount3", "-u"};
   if (lazy) command.emplace_back("-z");
   command.insert(command.end(), {"--", mount.path});
-  const Outcome outcome = run(std::move(command));
+  const Outcome outcome = run_program_and_wait(std::move(command));
   if (outcome.status == 0) return;
   if (outcome.text.find("busy") != std::string::npos) fail_busy(mount);
   // That is how it says that the mount is another user's.
@@ -143,7 +90,7 @@ MountEntry find_rdmablk_mount(const std::string& path, const std::string& doing)
     throw Error(fmt::format("cannot {} '{}': nothing is mounted there{}", doing, path,
                             hint(resolve_directory(path, doing).string())));
   }
-  if (!is_ours(*mount)) {
+  if (!is_rdmablk_mount(*mount)) {
     throw Error(fmt::format("cannot {} '{}': it is no mount of rdmablk, but of type {}", doing,
                             mount->path, mount->type));
   }

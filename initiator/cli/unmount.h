@@ -6,6 +6,9 @@
 
 namespace rdmablk::cli {
 
+/// Whether a mount is one of rdmablk-fuse, as far as the table says.
+bool is_rdmablk_mount(const MountEntry& mount);
+
 /// Finds the mount of rdmablk-fuse that a user names. Neither a dead mount nor one that hangs is in
 /// its way. Throws Error when there is none at that path.
 /// @param path absolute or relative; may be a symbolic link.

@@ -8,6 +8,7 @@
 #include "common/daemon_marker.h"
 #include "common/error.h"
 #include "common/log.h"
+#include "initiator/cli/forced_unmount.h"
 #include "initiator/cli/unmount.h"
 
 namespace rdmablk::cli {
@@ -35,19 +36,34 @@ UnmountCommand::UnmountCommand(CLI::App& parent) : Command(parent, "unmount", "t
       .add_option("MOUNTPOINT", mount_point_, "what was mounted on")
       ->type_name("")
       ->required();
-  arguments().add_flag("-l,--lazy", lazy_,
-                       "take it out of sight now, and away once nothing uses it any more");
+  auto* const lazy = arguments().add_flag(
+      "-l,--lazy", lazy_, "take it out of sight now, and away once nothing uses it any more");
+  arguments()
+      .add_flag("-f,--force", force_,
+                "end it now, even if it is in use, or its target is away: all reads and writes "
+                "that wait, and all that follow, fail")
+      ->excludes(lazy);
   arguments().footer(
       "Clears a mount whose rdmablk-fuse has died, too. Returns once that process has ended (with\n"
-      "--lazy, at once).\n"
+      "--lazy, at once). --force waits for no target; it says what may be lost. A loop device on "
+      "the\n"
+      "mount is to be detached by `losetup --detach`.\n"
       "\n"
       "Examples:\n"
       "  rdmablk unmount /mnt/scratch\n"
-      "  rdmablk unmount --lazy /mnt/scratch");
+      "  rdmablk unmount --lazy /mnt/scratch\n"
+      "  rdmablk unmount --force /mnt/scratch");
 }
 
 int UnmountCommand::run() {
   const MountEntry mount = find_rdmablk_mount(mount_point_, "unmount");
+  if (force_) {
+    const std::string note = unmount_by_force(mount);
+    if (!note.empty()) {
+      print_error("rdmablk", fmt::format("'{}' is unmounted; {}", mount.path, note));
+    }
+    return kExitDone;
+  }
   const auto daemon = MountDaemon::find(mount.device);
   unmount(mount, lazy_);
   if (daemon && !lazy_) wait_for_end(*daemon, mount.path);

@@ -15,6 +15,7 @@ class UnmountCommand final : public Command {
  private:
   std::string mount_point_;
   bool lazy_ = false;
+  bool force_ = false;
 };
 
 }  // namespace rdmablk::cli

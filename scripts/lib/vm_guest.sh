@@ -3,7 +3,9 @@
 # device, runs the command, reports its exit status, and switches the guest off. On host 2 of two it
 # runs what host 1 orders instead.
 #
-# It runs twice: first on the host's read-only root, then (argument `inside`) on the new one.
+# It runs twice: first on the host's read-only root, then (argument `inside`) on the new one. With
+# `--init systemd` it leaves the place of process 1 to systemd, which runs it once more, as a service
+# (argument `service`).
 set -euo pipefail
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
@@ -189,14 +191,24 @@ list_processes() {
   echo w >/proc/sysrq-trigger
 }
 
-# kill_leftovers PID...: kills every process but this one, the given ones and the kernel's threads.
+# kill_leftovers PID...: kills every process but this one, the given ones and the kernel's threads; under
+# systemd only what belongs to the command's service.
 kill_leftovers() {
   local process
-  for process in /proc/[0-9]*; do
-    process=${process#/proc/}
-    [[ " 1 $* " != *" $process "* && -e /proc/$process/exe ]] || continue
+  for process in $(own_processes); do
+    [[ " 1 $$ $* " != *" $process "* && -e /proc/$process/exe ]] || continue
     kill -KILL "$process" 2>/dev/null || true
   done
+}
+
+own_processes() {
+  local group
+  if [[ $init == systemd ]]; then
+    IFS=: read -r _ _ group </proc/self/cgroup
+    cat "/sys/fs/cgroup$group/cgroup.procs"
+  else
+    (cd /proc && echo [0-9]*)
+  fi
 }
 
 switch_off() {
@@ -211,15 +223,22 @@ give_up() {
   switch_off
 }
 
+run_to_end() {
+  run_command
+  echo "$status" >"$share_point/status"
+  switch_off
+}
+
 trap give_up EXIT
-if [[ ${1:-} != inside ]]; then
+if [[ ${1:-} != @(inside|service) ]]; then
   [[ $0 != /rdmablk-vm-init ]] || prepare_overlay
   enter_overlay
 fi
 # Assigned by the settings:
-declare kernel kernel_directory device hosts host address peer_address timeout share directory
+declare kernel kernel_directory device hosts init host address peer_address timeout share directory
 # shellcheck source=/dev/null
 source "$share_point/settings"
+[[ $1 != service ]] || run_to_end
 finish_root
 make_network
 if ((hosts > 1)); then
@@ -227,6 +246,9 @@ if ((hosts > 1)); then
   (serve_peer >/dev/console 2>&1) &
   perl "$share_point/vm_peer" await "$orders_network.$((3 - host))" >/dev/console 2>&1
 fi
-run_command
-echo "$status" >"$share_point/status"
-switch_off
+if [[ $init == systemd ]]; then
+  # shellcheck source=scripts/lib/vm_systemd.sh
+  source "$share_point/vm_systemd.sh"
+  become_systemd
+fi
+run_to_end

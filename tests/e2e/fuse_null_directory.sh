@@ -40,6 +40,10 @@ expect_error "Permission denied" as_user 99 34 dd of="$directory/null" conv=notr
 expect_error "Permission denied" as_user 99 98 cat "$directory/null"
 unmount_image "$directory"
 
+# A mount of root's is for all whom the mode lets in.
 mount_image --null 1M "$directory" -o mode=666
+as_user 99 98 cat "$directory/null" >"$scratch/copy"
+unmount_image "$directory"
+mount_image --null 1M "$directory"
 expect_error "Permission denied" as_user 99 98 cat "$directory/null"
 unmount_image "$directory"

@@ -30,6 +30,8 @@ start() {
   [[ -c /dev/fuse ]] || skip "there is no /dev/fuse"
   scratch=$(realpath "$(mktemp --directory --tmpdir rdmablk-e2e-XXXXXX)")
   export STATE_DIRECTORY=$scratch/state # of targets that are given none
+  export RUNTIME_DIRECTORY=$scratch/run # the same
+  mkdir "$RUNTIME_DIRECTORY"
   trap finish EXIT
   trap 'exit 143' TERM
   trap 'exit 130' INT

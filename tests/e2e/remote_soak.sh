@@ -6,8 +6,8 @@
 #   SECONDS_OF_SOAK   how long (3)
 #   SEED              what decides what happens when; a failure tells its own
 #   DEVICE_FAULTS     what the software device does wrong meanwhile (common/softverbs/faults/README.md)
-# shellcheck source=tests/e2e/remote_lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
+# shellcheck source=tests/e2e/counts_lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/counts_lib.sh"
 time=${SECONDS_OF_SOAK:-3}
 seed=${SEED:-$SRANDOM}
 RANDOM=$((seed % 32768))
@@ -23,27 +23,6 @@ if [[ -n ${DEVICE_FAULTS:-} ]]; then
   export SOFTVERBS_FAULTS=$DEVICE_FAULTS SOFTVERBS_SEED=$seed
 fi
 
-# counts: what the target says it has, without what changes by itself.
-counts() {
-  local known
-  known=$(grep --count 'counts: ' "$target_log" || true)
-  kill -USR1 "$target_pid"
-  told() { (($(grep --count 'counts: ' "$target_log") > known)); }
-  wait_until "the target tells its counts" told
-  grep 'counts: ' "$target_log" | tail -n 1 | sed 's/.*counts: //'
-}
-
-# left: what there is, by the target's word and by the kernel's. @return on standard output.
-left() {
-  local told
-  told=$(counts)
-  echo "$told"
-  echo "descriptors: $(find "/proc/$target_pid/fd" -mindepth 1 | wc -l)"
-  [[ -z ${RDMABLK_IN_VM:-} ]] ||
-    echo "device: $(rdma --json resource show | jq --compact-output '.[0] | {qp, mr, pd, cm_id}')"
-  echo "processes: $(daemons)"
-  echo "mounts: $(mounts_of 'rdmablk')"
-}
 resident_kib() { awk '/^VmRSS:/ { print $2 }' "/proc/$target_pid/status"; }
 
 # visit KIND: mounts, works, and leaves, in order or not.

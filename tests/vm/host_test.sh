@@ -72,6 +72,27 @@ test_status_and_output() {
   expect_nothing_left
 }
 
+# A guest of systemd: a service's journal, what is left of the command, its status, and what hangs.
+test_systemd() {
+  run --init systemd bash -c '
+    cat /proc/1/comm
+    systemctl is-system-running --wait
+    systemd-run --quiet --service-type oneshot --unit probe echo "from a service" && journalctl --sync
+    journalctl --unit probe --output cat
+    sleep infinity & echo "to stderr" >&2
+    exit 42'
+  expect_equal status 42 "$status"
+  expect_match stdout $'^systemd\nrunning\n.*from a service' "$out"
+  expect_equal stderr "to stderr" "$err"
+  run --init systemd --timeout 2 sleep infinity
+  expect_equal "status of what hangs" 124 "$status"
+  expect_match "what hangs" "sleep infinity" "$err"
+  rm "$TMPDIR"/rdmablk-vm-console.*
+  expect_nothing_left
+  run --init systemd --hosts 2 true
+  expect_equal "status with two hosts" 2 "$status"
+}
+
 test_signal_status() {
   run bash -c 'kill -TERM $$'
   expect_equal status 143 "$status"

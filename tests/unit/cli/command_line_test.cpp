@@ -64,7 +64,37 @@ TEST(CommandLine, RefusesMissingArguments) {
   EXPECT_EQ(complaint({"timeouts"}), "MOUNTPOINT is required; see `rdmablk timeouts --help`");
 }
 
+TEST(CommandLine, KnowsFamiliesOfCommands) {
+  EXPECT_EQ(complaint({"export"}), "which command?; see `rdmablk export --help`");
+  EXPECT_EQ(complaint({"export", "frob"}), "unknown command 'frob'; see `rdmablk export --help`");
+  EXPECT_EQ(complaint({"export", "ls", "x"}),
+            "unexpected argument 'x'; see `rdmablk export ls --help`");
+  EXPECT_EQ(complaint({"export", "add"}), "EXPORT is required; see `rdmablk export add --help`");
+  EXPECT_EQ(complaint({"session", "evict", "x"}),
+            "SESSION takes a number from 0 to 4294967295, not 'x'");
+  EXPECT_EQ(complaint({"status", "--socket", std::string(200, 'x')}),
+            "--socket is longer than the 107 bytes that a socket's path has");
+}
+
+TEST(CommandLine, TakesSizesToAddAndToTakeOff) {
+  for (const char* bad : {"1X", "+", "-", "0", "513", "--1G"}) {
+    EXPECT_NE(complaint({"export", "resize", "disk", bad}), "") << bad;
+  }
+  EXPECT_EQ(complaint({"export", "resize", "disk"}),
+            "SIZE is required; see `rdmablk export resize --help`");
+  EXPECT_EQ(complaint({"export", "resize", "disk", "1G", "-1G"}),
+            "unexpected argument '-1G'; see `rdmablk export resize --help`");
+  for (const char* good : {"1G", "+1G", "-1G"}) {
+    EXPECT_THROW(run({"export", "resize", "disk", good, "--json", "--socket", "/none"}), Error)
+        << good;
+    EXPECT_EQ(complaint({"export", "resize", "disk", good, "--timeout", "0"}).substr(0, 9),
+              "--timeout")
+        << good;
+  }
+}
+
 TEST(CommandLine, RefusesOptionsThatContradict) {
+  EXPECT_THAT(complaint({"unmount", "/mnt", "--lazy", "--force"}), HasSubstr("excludes"));
   EXPECT_THAT(complaint({"info", "rdmablk://host/disk", "--size", "--map"}),
               HasSubstr("--size excludes --map"));
   EXPECT_THAT(complaint({"info", "rdmablk://host/disk", "--can", "write", "--map"}),
@@ -116,7 +146,7 @@ std::vector<std::string> options_with_value(const std::string& command) {
 TEST(CommandLine, RefusesEmptyValues) {
   std::size_t count = 0;
   for (const char* command :
-       {"devices", "list", "info", "bench", "unmount", "timeouts", "keygen"}) {
+       {"devices", "list", "info", "bench", "unmount", "timeouts", "keygen", "status"}) {
     for (const std::string& option : options_with_value(command)) {
       ++count;
       const std::string expected = option + ": its value is empty";
@@ -141,8 +171,8 @@ TEST(CommandLine, TakesTheLastOfAnOptionGivenTwice) {
 
 TEST(CommandLine, HelpsEverywhereWithExamples) {
   EXPECT_THAT(output({"--help"}), HasSubstr("Examples:"));
-  for (const char* command :
-       {"devices", "list", "info", "bench", "mount", "unmount", "timeouts", "keygen"}) {
+  for (const char* command : {"devices", "list", "info", "bench", "mount", "unmount", "mounts",
+                              "timeouts", "keygen", "status", "export", "session", "reload"}) {
     const std::string text = output({command, "--help"});
     EXPECT_THAT(text, HasSubstr(std::string("rdmablk ") + command)) << command;
     EXPECT_THAT(text, HasSubstr("Examples:")) << command;

@@ -7,7 +7,9 @@
 namespace rdmablk::fuse {
 namespace {
 
+using mount_control::Activity;
 using mount_control::Change;
+using mount_control::kGetActivity;
 using mount_control::kGetStatus;
 using mount_control::kNever;
 using mount_control::kSetTimes;
@@ -49,6 +51,40 @@ TEST_F(MountControl, TellsHowItGoes) {
   EXPECT_EQ(status.times.reconnect_delay, 2000U);
   EXPECT_EQ(status.times.fail_fast, kNever);
   EXPECT_EQ(status.times.give_up, 600'000U);
+}
+
+TEST_F(MountControl, TellsWhatItWorksOn) {
+  Activity activity{};
+  ASSERT_EQ(::ioctl(file_.get(), kGetActivity, &activity), 0);
+  EXPECT_EQ(activity.version, Activity::kVersion);
+  EXPECT_EQ(activity.workers, 1U);
+  EXPECT_EQ(activity.queue_depth, 4U);
+  EXPECT_EQ(activity.size, kSize);
+  EXPECT_EQ(activity.in_flight, 0U);
+  EXPECT_EQ(activity.oldest_age, 0U);
+  EXPECT_STREQ(activity.uri, "");
+}
+
+TEST_F(MountControl, CountsWhatIsUnderWay) {
+  source_->set_mode(HeldSource::Mode::in_flight);
+  const auto before = std::chrono::steady_clock::now();
+  const pid_t first = start_dd(false, 0);
+  source_->wait_until_held(1);
+  const pid_t second = start_dd(false, 1);
+  source_->wait_until_held(2);
+  Activity activity{};
+  ASSERT_EQ(::ioctl(file_.get(), kGetActivity, &activity), 0);
+  const auto passed = std::chrono::duration_cast<std::chrono::microseconds>(
+      std::chrono::steady_clock::now() - before);
+  EXPECT_EQ(activity.in_flight, 2U);
+  EXPECT_EQ(activity.waiting, 0U);
+  EXPECT_GT(activity.oldest_age, 0U);
+  EXPECT_LE(activity.oldest_age, static_cast<std::uint64_t>(passed.count()));
+  source_->set_mode(HeldSource::Mode::done);
+  EXPECT_EQ(wait_for(first), 0);
+  EXPECT_EQ(wait_for(second), 0);
+  ASSERT_EQ(::ioctl(file_.get(), kGetActivity, &activity), 0);
+  EXPECT_EQ(activity.in_flight, 0U);
 }
 
 TEST_F(MountControl, SetsWhatIsMeant) {

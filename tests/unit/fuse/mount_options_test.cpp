@@ -64,6 +64,27 @@ TEST(MountOptions, TakesThoseOfMountAndFstab) {
   EXPECT_EQ(refusal(",,ro,"), "accepted");
 }
 
+TEST(MountOptions, TakesWhatMountItselfAdds) {
+  EXPECT_EQ(refusal("user=somebody,uhelper=x,helper=y,relatime,lazytime,nosymfollow"), "accepted");
+  EXPECT_THAT(refusal("users=somebody"), HasSubstr("users takes no value"));
+}
+
+TEST(MountOptions, SuggestsWhatMayBeMeant) {
+  EXPECT_THAT(refusal("giveup=3"), HasSubstr("'giveup'; do you mean 'give_up'?"));
+  EXPECT_THAT(refusal("_netdv"), HasSubstr("do you mean '_netdev'?"));
+}
+
+TEST(MountOptions, LeavesOutWhatIsUnknownWhenToldTo) {
+  MountOptions options;
+  options.is_sloppy = true;
+  options.parse("ro,fast,speed=11,uid=5,_netdev");
+  EXPECT_TRUE(options.read_only);
+  EXPECT_EQ(options.uid, 5U);
+  EXPECT_THAT(options.unknown, testing::ElementsAre("fast", "speed"));
+  EXPECT_THROW(options.parse("uid=many"), UsageError)
+      << "a value that makes no sense is no less so";
+}
+
 TEST(MountOptions, PassesSomeOnToTheKernel) {
   EXPECT_EQ(parsed("noatime,ro,noexec").kernel_flags, "noatime,noexec");
 }

@@ -68,5 +68,23 @@ TEST(CatalogTest, GrantsByAccess) {
   EXPECT_EQ(offer.grant(protocol::Access::read_write).table.rkey, 22U);
 }
 
+TEST(CatalogTest, WithdrawnOffersStayWhereTheyAre) {
+  Catalog catalog = sample_catalog();
+  const Offer* const disk = catalog.find("disk");
+  catalog.withdraw("disk");
+  EXPECT_EQ(catalog.find("disk"), nullptr);
+  EXPECT_EQ(catalog.names(), "rom");
+  EXPECT_EQ(catalog.find_withdrawn("disk"), disk);
+  EXPECT_EQ(catalog.find_withdrawn("rom"), nullptr);
+  catalog.restore("disk");
+  EXPECT_EQ(catalog.find("disk"), disk);
+  EXPECT_EQ(catalog.find_withdrawn("disk"), nullptr);
+  catalog.withdraw("disk");
+  catalog.remove("disk");
+  EXPECT_EQ(catalog.find_withdrawn("disk"), nullptr);
+  catalog.restore("disk");
+  EXPECT_EQ(catalog.find("disk"), nullptr);
+}
+
 }  // namespace
 }  // namespace rdmablk::target

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sample_catalog.h"
+#include "target/access_rules.h"
 #include "target/lease.h"
 #include "target/session_protocol.h"
 
@@ -123,6 +124,42 @@ TEST_F(SessionLeaseTest, SharedExportsHaveNone) {
   Client other(4, catalog_, limits_);
   EXPECT_EQ(granted(one.attach()).lease, 0U);
   EXPECT_EQ(granted(other.attach()).lease, 0U);
+}
+
+TEST_F(SessionLeaseTest, WhatWaitsIsToldThatItsExportGoesAway) {
+  const auto holder = granted(first_.attach()).attachment;
+  const auto waits = second_.attach().waits;
+  ASSERT_TRUE(waits);
+  catalog_.withdraw("disk");
+  EXPECT_TRUE(second_->end_export("other", "other is gone").answers.empty());
+  const auto ending = second_->end_export("disk", "disk is gone");
+  EXPECT_TRUE(ending.attachments.empty());
+  ASSERT_EQ(ending.answers.size(), 1U);
+  EXPECT_EQ(ending.answers[0].ticket, waits->ticket);
+  EXPECT_EQ(refusal(ending.answers[0].step, Status::no_export), "disk is gone");
+  EXPECT_FALSE(second_->retry_attach(waits->ticket).send) << "once";
+  EXPECT_THAT(first_->end_export("disk", "disk is gone").attachments,
+              ::testing::ElementsAre(holder));
+  EXPECT_EQ(first_->absence(holder).text, "disk is gone");
+  EXPECT_THAT(refusal(second_.attach(), Status::no_export), HasSubstr("is being removed"));
+  catalog_.remove("disk");
+  EXPECT_THAT(refusal(second_.attach(), Status::no_export), HasSubstr("there is no export 'disk'"));
+}
+
+TEST_F(SessionLeaseTest, RulesThatChangeEndWhatTheyDoNotAllow) {
+  AccessRules rules;
+  Offer offer = sample_offer("open");
+  offer.rules = &rules;
+  catalog_.add(offer);
+  auto wanted = Client::wanted();
+  wanted.name = "open";
+  const auto writer = granted(first_.attach(wanted)).attachment;
+  wanted.access = Access::read_only;
+  granted(first_.attach(wanted));
+  EXPECT_TRUE(first_->end_disallowed("open", "not yours").attachments.empty());
+  rules.add("*:ro", "open");
+  EXPECT_THAT(first_->end_disallowed("open", "not yours").attachments,
+              ::testing::ElementsAre(writer));
 }
 
 TEST_F(SessionLeaseTest, TheSecondWriterWaitsAndIsTurnedAway) {

@@ -1,0 +1,105 @@
+#include "target/reload_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rdmablk::target {
+namespace {
+
+using protocol::ExportKind;
+
+const ExportSpec* find_spec(std::span<const ExportSpec> specs, const std::string& name) {
+  const auto found =
+      std::find_if(specs.begin(), specs.end(), [&](const auto& spec) { return spec.name == name; });
+  return found == specs.end() ? nullptr : &*found;
+}
+
+const RunningExport* find_running(std::span<const RunningExport> running, const std::string& name) {
+  const auto found = std::find_if(running.begin(), running.end(),
+                                  [&](const auto& one) { return one.spec.name == name; });
+  return found == running.end() ? nullptr : &*found;
+}
+
+void add_difference(std::string& text, bool differs, const char* what) {
+  if (!differs) return;
+  if (!text.empty()) text += ", ";
+  text += what;
+}
+
+/// What differs that an export cannot change while it is served, by the names of the options;
+/// empty: nothing.
+std::string fixed_differences(const ExportSpec& now, const ExportSpec& wanted) {
+  std::string text;
+  if (now.has_file() != wanted.has_file()) return "whether it is of memory or of a file";
+  add_difference(text, now.kind != wanted.kind, "resident");
+  add_difference(text, now.path != wanted.path, "the path");
+  add_difference(text, now.save != wanted.save, "save");
+  add_difference(text, now.huge_page != wanted.huge_page, "huge");
+  add_difference(text, now.kind != ExportKind::file && now.chunk != wanted.chunk, "chunk");
+  add_difference(text, now.has_file() && now.direct != wanted.direct, "direct");
+  add_difference(text, now.read_only != wanted.read_only, "readonly");
+  add_difference(text, now.shared != wanted.shared, "shared");
+  return text;
+}
+
+/// The size that is wanted of an export, in bytes. A file that none is given for has the one that
+/// it has.
+std::uint64_t wanted_size(const ExportSpec& now, const ExportSpec& wanted) {
+  return wanted.has_file() ? wanted.file_size.value_or(now.size) : wanted.size;
+}
+
+void compare(const ExportSpec& now, const ExportSpec& wanted, ReloadPlan& plan) {
+  if (const auto fixed = fixed_differences(now, wanted); !fixed.empty()) {
+    plan.refused.push_back(
+        fmt::format("export '{}' stays as it is: what changed ({}) takes that it is removed and "
+                    "added again, or a restart",
+                    now.name, fixed));
+    return;
+  }
+  const std::uint64_t size = wanted_size(now, wanted);
+  if (size != now.size) plan.resize.push_back({now.name, size});
+  if (now.rules != wanted.rules) plan.rules.push_back({now.name, wanted.rules});
+  if (now.origin != wanted.origin) plan.adopt.push_back({now.name, wanted.origin});
+}
+
+void plan_removal(const RunningExport& one, std::span<const std::string> discards,
+                  ReloadPlan& plan) {
+  const std::string& name = one.spec.name;
+  if (one.spec.origin == ExportOrigin::run_time) return;
+  const bool discard = std::find(discards.begin(), discards.end(), name) != discards.end();
+  if (one.holds_data && !discard) {
+    plan.refused.push_back(
+        fmt::format("export '{}' stays, though nothing asks for it any more: its memory has data "
+                    "that nothing else has; copy what is needed, and give --discard {} to let go "
+                    "of it",
+                    name, name));
+    return;
+  }
+  plan.remove.push_back({name, discard});
+}
+
+}  // namespace
+
+bool ReloadPlan::empty() const noexcept {
+  return add.empty() && remove.empty() && resize.empty() && rules.empty() && adopt.empty() &&
+         refused.empty();
+}
+
+ReloadPlan plan_reload(std::span<const RunningExport> running, std::span<const ExportSpec> wanted,
+                       std::span<const std::string> discards) {
+  ReloadPlan plan;
+  for (const RunningExport& one : running) {
+    if (const ExportSpec* const spec = find_spec(wanted, one.spec.name)) {
+      compare(one.spec, *spec, plan);
+    } else {
+      plan_removal(one, discards, plan);
+    }
+  }
+  for (const ExportSpec& spec : wanted) {
+    if (find_running(running, spec.name) == nullptr) plan.add.push_back(spec);
+  }
+  return plan;
+}
+
+}  // namespace rdmablk::target

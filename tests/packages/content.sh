@@ -1,0 +1,60 @@
+#!/bin/bash
+# What is in the packages: files and who may use them, what they need, what dpkg does with them, and what
+# lintian, where it is installed, thinks of them.
+#
+# Environment:
+#   RDMABLK_PACKAGES   the directory of the packages
+# shellcheck source=tests/e2e/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh"
+: "${RDMABLK_PACKAGES:?}"
+scratch=$(mktemp --directory)
+trap 'rm -rf "$scratch"' EXIT
+
+# package NAME: its file.
+package() { ls "$RDMABLK_PACKAGES/$1"_*.deb; }
+
+field() { dpkg-deb --field "$(package "$1")" "$2"; }
+
+# expect_file PACKAGE MODE PATH
+expect_file() {
+  grep --quiet --fixed-strings --line-regexp --regexp "$2 root/root $3" "$scratch/$1.list" ||
+    fail "$1 has no $3 with the mode $2: $(grep --fixed-strings "${3##*/}" "$scratch/$1.list" || true)"
+}
+
+version=$(field rdmablk-target Version)
+for name in rdmablk-target rdmablk; do
+  dpkg-deb --contents "$(package "$name")" |
+    awk '{ sub(/^\./, "", $6); print $1, $2, $6 }' >"$scratch/$name.list"
+  expect_equal "the version of $name" "$version" "$(field "$name" Version)"
+  expect_match "what $name needs" "ibverbs-providers" "$(field "$name" Depends)"
+  # Found in the programs, by dpkg-shlibdeps.
+  expect_match "what $name needs" "libibverbs1 \(>= .*librdmacm1 \(>= " "$(field "$name" Depends)"
+  expect_match "where it is described" "/usr/share/doc/$name/copyright" "$(<"$scratch/$name.list")"
+  ! awk '$3 !~ /\/$/ && $2 == "root/root" { next } $2 != "root/root"' "$scratch/$name.list" | grep . ||
+    fail "$name has files that are not root's"
+done
+expect_match "what rdmablk needs" "fuse3" "$(field rdmablk Depends)"
+
+expect_file rdmablk-target -rwxr-xr-x /usr/sbin/rdmablk-target
+expect_file rdmablk-target -rw-r--r-- /usr/lib/systemd/system/rdmablk-target.service
+expect_file rdmablk-target -rw-r--r-- /usr/lib/sysusers.d/rdmablk-target.conf
+expect_file rdmablk-target -rw-r----- /etc/rdmablk/target.toml
+expect_file rdmablk-target drwxr-x--- /etc/rdmablk/target.d/
+expect_file rdmablk -rwxr-xr-x /usr/bin/rdmablk
+expect_file rdmablk -rwxr-xr-x /usr/bin/rdmablk-fuse
+expect_equal "conffiles" /etc/rdmablk/target.toml "$(dpkg-deb --info "$(package rdmablk-target)" conffiles)"
+
+# Installed somewhere else, the programs run.
+for name in rdmablk-target rdmablk; do dpkg-deb --extract "$(package "$name")" "$scratch/root"; done
+for program in usr/sbin/rdmablk-target usr/bin/rdmablk usr/bin/rdmablk-fuse; do
+  expect_match "$program --version" " $version\$" "$("$scratch/root/$program" --version)"
+  ! readelf --sections "$scratch/root/$program" | grep --quiet '\.debug_info' || fail "$program was not stripped"
+done
+grep --quiet "^ExecStart=/usr/sbin/rdmablk-target " "$scratch/root/usr/lib/systemd/system/rdmablk-target.service" ||
+  fail "the unit starts another program"
+
+if type -P lintian >/dev/null; then
+  lintian --allow-root --fail-on error,warning --tag-display-limit 0 \
+    "$(package rdmablk-target)" "$(package rdmablk)" >&2 || fail "lintian found something"
+fi
+echo passed
