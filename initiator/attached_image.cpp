@@ -28,6 +28,11 @@ std::unique_ptr<RequestBuffers> AttachedImage::make_buffers(std::size_t bytes) {
   return std::make_unique<RequestBuffers>(bytes, attachment_->session().buffers_domain());
 }
 
+verbs::MemoryRegion AttachedImage::register_memory(std::span<std::byte> memory) const {
+  const auto& domain = attachment_->session().buffers_domain();
+  return {domain, memory, verbs::local_access(domain.context())};
+}
+
 std::unique_ptr<ConnectedQueue> AttachedImage::connect(const QueuePlace& place) {
   return connect_queue(place.depth, attachment_->next_queue(place.number));
 }

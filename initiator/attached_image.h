@@ -36,6 +36,7 @@ class AttachedImage : public RemoteImage {
   const protocol::AttachReply& attachment() const noexcept override { return attachment_->reply(); }
   std::unique_ptr<Queue> make_queue(unsigned depth) override;
   std::unique_ptr<RequestBuffers> make_buffers(std::size_t bytes) override;
+  verbs::MemoryRegion register_memory(std::span<std::byte> memory) const override;
 
   Attachment& attached() const noexcept { return *attachment_; }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/protocol/private_data.h"
+#include "initiator/reach_hint.h"
 
 namespace rdmablk::initiator {
 namespace {
@@ -15,6 +16,11 @@ bool is_passing(int error) {
   return error == EADDRNOTAVAIL;
 }
 
+/// Nobody answers there, or the network does not know of it.
+bool is_silence(int error) {
+  return error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH;
+}
+
 bool is_passing(protocol::Status status) {
   return status == protocol::Status::limit || status == protocol::Status::stale;
 }
@@ -22,11 +28,13 @@ bool is_passing(protocol::Status status) {
 }  // namespace
 
 Link::Link(ControlLoop& loop, const SocketAddress& peer, ControlLoop::Clock::time_point deadline)
-    : loop_(loop), peer_(peer.text()) {
+    : loop_(loop), peer_(peer) {
   try {
     connection_ = loop.connections().open(peer, *this);
   } catch (const SystemError& error) {
-    throw ConnectError(error.what(), is_passing(error.error()));
+    ConnectError failure(error.what(), is_passing(error.error()));
+    failure.set_obstacle(Obstacle::no_way);
+    throw failure;
   }
   wait_for(State::resolved, deadline);
 }
@@ -49,7 +57,9 @@ void Link::connect(std::span<const std::byte> private_data,
   } catch (const SystemError& error) {
     // Soft-iWARP refuses on the spot.
     failure_is_passing_ = is_passing(error.error());
-    fail(error.error() == ECONNREFUSED ? kNoListener : errno_text(error.error()));
+    const bool nobody_listens = error.error() == ECONNREFUSED;
+    if (nobody_listens) obstacle_ = Obstacle::no_listener;
+    fail(nobody_listens ? kNoListener : errno_text(error.error()));
   }
   wait_for(State::established, deadline);
 }
@@ -58,14 +68,15 @@ void Link::wait_for(State wanted, ControlLoop::Clock::time_point deadline) {
   const bool in_time =
       loop_.run_until(deadline, [&] { return state_ == wanted || state_ == State::failed; });
   if (!in_time) {
-    throw ConnectError(fmt::format(
-        "cannot connect to {}: no answer in time; is rdmablk-target running there, and does the "
-        "network let RDMA through (RoCE: UDP port 4791)?",
-        peer_));
+    throw ConnectError(
+        fmt::format("cannot connect to {}: no answer in time; {}", peer_.text(), reach_hint(peer_)),
+        wanted == State::resolved ? Obstacle::no_way : Obstacle::no_answer);
   }
   if (state_ == State::failed) {
-    throw ConnectError(fmt::format("cannot connect to {}: {}", peer_, failure_),
-                       failure_is_passing_, refusal_);
+    ConnectError failure(fmt::format("cannot connect to {}: {}", peer_.text(), failure_),
+                         failure_is_passing_, refusal_);
+    failure.set_obstacle(obstacle_);
+    throw failure;
   }
 }
 
@@ -97,6 +108,7 @@ void Link::end(const std::string& why) {
 
 /// Says why the peer refused.
 void Link::refuse(const cm::Event& event) {
+  obstacle_ = event.refusal == cm::Refusal::no_listener ? Obstacle::no_listener : Obstacle::refusal;
   switch (event.refusal) {
     case cm::Refusal::no_listener:
       return fail(kNoListener);
@@ -117,10 +129,22 @@ void Link::refuse(const cm::Event& event) {
   }
 }
 
+/// Says why the peer was not reached.
+void Link::fail(const cm::Event& event) {
+  if (event.error == ENODEV) {
+    obstacle_ = Obstacle::no_way;
+    return fail("no RDMA device of this host leads there");
+  }
+  obstacle_ = has_way_ ? Obstacle::no_answer : Obstacle::no_way;
+  if (!is_silence(event.error)) return fail(errno_text(event.error));
+  fail(fmt::format("{}; {}", errno_text(event.error), reach_hint(peer_)));
+}
+
 void Link::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
   switch (event.type) {
     case cm::EventType::resolved:
       state_ = State::resolved;
+      has_way_ = true;
       return;
     case cm::EventType::established:
       state_ = State::established;
@@ -129,8 +153,7 @@ void Link::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
       return refuse(event);
     case cm::EventType::failed:
       failure_is_passing_ = is_passing(event.error);
-      return fail(event.error == ENODEV ? "no RDMA device of this host leads there"
-                                        : errno_text(event.error));
+      return fail(event);
     case cm::EventType::disconnected:
       fail("the target closed the connection");
       return lose();

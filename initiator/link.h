@@ -15,6 +15,15 @@
 
 namespace rdmablk::initiator {
 
+/// What is in the way to a target.
+enum class Obstacle {
+  no_way,       ///< no RDMA device of this host leads there, or its address is not known
+  no_listener,  ///< its host says that nobody listens on the port
+  no_answer,    ///< nobody answers
+  refusal,      ///< whoever listens there does not want us
+  other,        ///< something on this side
+};
+
 /// A target could not be reached or did not want us.
 class ConnectError : public Error {
  public:
@@ -26,11 +35,16 @@ class ConnectError : public Error {
                std::optional<protocol::Status> refusal = std::nullopt)
       : Error(what), is_passing_(is_passing), refusal_(refusal) {}
 
+  ConnectError(const std::string& what, Obstacle obstacle) : Error(what), obstacle_(obstacle) {}
+
   bool is_passing() const noexcept { return is_passing_; }
+  Obstacle obstacle() const noexcept { return obstacle_; }
+  void set_obstacle(Obstacle obstacle) noexcept { obstacle_ = obstacle; }
   std::optional<protocol::Status> refusal() const noexcept { return refusal_; }
 
  private:
   bool is_passing_ = false;
+  Obstacle obstacle_ = Obstacle::other;
   std::optional<protocol::Status> refusal_;
 };
 
@@ -85,13 +99,16 @@ class Link final : public cm::EventHandler {
   void wait_for(State wanted, ControlLoop::Clock::time_point deadline);
   void refuse(const cm::Event& event);
   void fail(std::string reason);
+  void fail(const cm::Event& event);
   void lose();
 
   ControlLoop& loop_;
-  std::string peer_;
+  SocketAddress peer_;
   State state_ = State::working;
   std::string failure_;
   bool failure_is_passing_ = false;
+  Obstacle obstacle_ = Obstacle::other;
+  bool has_way_ = false;
   std::optional<protocol::Status> refusal_;
   std::atomic<bool> lost_ = false;
   bool loss_taken_ = false;

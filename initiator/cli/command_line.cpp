@@ -19,6 +19,10 @@
 #include "initiator/cli/target_commands.h"
 #include "initiator/cli/timeouts_command.h"
 #include "initiator/cli/unmount_command.h"
+#include "initiator/copy/copy_command.h"
+#include "initiator/copy/fill_command.h"
+#include "initiator/copy/hexdump_command.h"
+#include "initiator/doctor/doctor_command.h"
 
 namespace rdmablk::cli {
 namespace {
@@ -30,6 +34,8 @@ constexpr const char* kFooter =
     "  rdmablk bench rdmablk://storage1/scratch --rw randread --bs 4k --depth 32\n"
     "  rdmablk mount rdmablk://storage1/scratch /mnt/scratch\n"
     "  rdmablk timeouts /mnt/scratch\n"
+    "  rdmablk copy disk.img rdmablk://storage1/disk --verify\n"
+    "  rdmablk doctor storage1\n"
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage. `rdmablk COMMAND --help` says more.";
 
@@ -88,7 +94,12 @@ CommandLine::CommandLine()
   commands_.push_back(std::make_unique<UnmountCommand>(program));
   commands_.push_back(std::make_unique<MountsCommand>(program));
   commands_.push_back(std::make_unique<TimeoutsCommand>(program));
+  commands_.push_back(std::make_unique<copy::CopyCommand>(program));
+  commands_.push_back(std::make_unique<copy::FillCommand>(program));
+  commands_.push_back(std::make_unique<copy::ZeroCommand>(program));
+  commands_.push_back(std::make_unique<copy::HexdumpCommand>(program));
   commands_.push_back(std::make_unique<KeygenCommand>(program));
+  commands_.push_back(std::make_unique<doctor::DoctorCommand>(program));
   commands_.push_back(std::make_unique<mapping::MapCommand>(program));
   commands_.push_back(std::make_unique<mapping::UnmapCommand>(program));
   add_target_commands(program, commands_);

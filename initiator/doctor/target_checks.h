@@ -1,0 +1,30 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "common/uri.h"
+#include "initiator/credentials.h"
+#include "initiator/doctor/finding.h"
+#include "initiator/link.h"
+
+namespace rdmablk::doctor {
+
+/// Which target, and how.
+struct TargetOptions {
+  HostPort target;
+  std::chrono::milliseconds timeout{5000};  ///< of each step
+  std::optional<initiator::Credentials> credentials{};
+};
+
+/// Goes the way to a target step by step: its name, the device that leads there, the connection,
+/// the protocol, who may have what, a READ. What comes after a failure is skipped. Does not throw
+/// Error.
+void check_target(const TargetOptions& options, Findings& findings);
+
+/// What it means that a target could not be reached, and what to do.
+/// @param why as it was reported. @param peer "address:port".
+Finding unreachable(initiator::Obstacle obstacle, const std::string& why,
+                    const SocketAddress& peer);
+
+}  // namespace rdmablk::doctor

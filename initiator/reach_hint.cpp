@@ -1,0 +1,29 @@
+#include "initiator/reach_hint.h"
+
+#include <fmt/format.h>
+
+namespace rdmablk::initiator {
+namespace {
+
+/// The port that is free beside a target's, for a trial with another program.
+constexpr std::uint16_t kTrialPort = kDefaultPort + 1;
+
+/// The address without its port, and without brackets.
+std::string host_of(const SocketAddress& peer) {
+  const std::string text = peer.text();
+  std::string host = text.substr(0, text.rfind(':'));
+  if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
+  return host;
+}
+
+}  // namespace
+
+std::string reach_hint(const SocketAddress& peer) {
+  return fmt::format(
+      "is rdmablk-target running there, and does the network let RDMA through (RoCE: UDP port "
+      "4791; iWARP: TCP ports {} and {})? `rping -s -p {}` there and `rping -c -v -C 1 -a {} -p "
+      "{}` here try it without rdmablk; `rdmablk doctor {}` tells more",
+      peer.port(), kTrialPort, kTrialPort, host_of(peer), kTrialPort, peer.text());
+}
+
+}  // namespace rdmablk::initiator

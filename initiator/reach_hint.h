@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "common/socket_address.h"
+
+namespace rdmablk::initiator {
+
+/// What to look at when a target does not answer, as the end of a sentence.
+/// @param peer as it was tried.
+std::string reach_hint(const SocketAddress& peer);
+
+}  // namespace rdmablk::initiator

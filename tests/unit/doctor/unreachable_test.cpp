@@ -1,0 +1,47 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+
+#include "initiator/doctor/target_checks.h"
+#include "initiator/reach_hint.h"
+
+namespace rdmablk::doctor {
+namespace {
+
+using initiator::Obstacle;
+using testing::HasSubstr;
+using testing::Not;
+
+SocketAddress address(const std::string& host) {
+  return resolve({host, kDefaultPort}).front();
+}
+
+TEST(ReachHint, NamesTheProgramAndBothPorts) {
+  const std::string hint = initiator::reach_hint(address("192.0.2.1"));
+  EXPECT_THAT(hint, HasSubstr("rping -c -v -C 1 -a 192.0.2.1 -p 10813"));
+  EXPECT_THAT(hint, HasSubstr("UDP port 4791"));
+  EXPECT_THAT(hint, HasSubstr("TCP ports 10812 and 10813"));
+  EXPECT_THAT(initiator::reach_hint(address("2001:db8::1")), HasSubstr("-a 2001:db8::1 -p"));
+}
+
+TEST(Unreachable, TellsApartWhatIsInTheWay) {
+  const auto peer = address("192.0.2.1");
+  const Finding no_way = unreachable(Obstacle::no_way, "no device", peer);
+  EXPECT_EQ(no_way.check, "route");
+  EXPECT_THAT(no_way.advice, HasSubstr("ip route get"));
+  const Finding nobody = unreachable(Obstacle::no_listener, "refused", peer);
+  EXPECT_EQ(nobody.check, "connection");
+  EXPECT_THAT(nobody.found, HasSubstr("nobody listens on 192.0.2.1:10812"));
+  EXPECT_THAT(nobody.advice, Not(HasSubstr("rping")));
+  const Finding silence = unreachable(Obstacle::no_answer, "no answer in time", peer);
+  EXPECT_THAT(silence.advice, HasSubstr("rping"));
+  const Finding other = unreachable(Obstacle::refusal, "the target refused: full", peer);
+  EXPECT_EQ(other.found, "the target refused: full");
+  for (const Finding& finding : {no_way, nobody, silence, other}) {
+    EXPECT_EQ(finding.verdict, Verdict::failure);
+    EXPECT_FALSE(finding.advice.empty());
+  }
+}
+
+}  // namespace
+}  // namespace rdmablk::doctor
