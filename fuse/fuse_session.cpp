@@ -153,6 +153,13 @@ UniqueFd FuseSession::clone() const {
   return clone;
 }
 
+void FuseSession::forget_attributes(fuse_ino_t node) const noexcept {
+  set_answer_descriptor(fuse_session_fd(session_.get()));
+  constexpr off_t kNoData = -1;
+  const int error = fuse_lowlevel_notify_inval_inode(session_.get(), node, kNoData, 0);
+  if (error != 0) spdlog::debug("cannot tell the kernel of a new size: {}", errno_text(-error));
+}
+
 /// Whether the kernel has given up the connection: unmounted, or aborted.
 bool FuseSession::connection_ended() const noexcept {
   pollfd connection{fuse_session_fd(session_.get()), 0, 0};

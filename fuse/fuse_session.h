@@ -45,6 +45,10 @@ class FuseSession {
   /// @return whether it was in use.
   bool unmount() noexcept;
 
+  /// Tells the kernel that it does not know the attributes of a node any more. Any thread that does
+  /// not answer requests.
+  void forget_attributes(fuse_ino_t node) const noexcept;
+
   /// Tells libfuse that the mount is gone: it no longer complains of answers that fail.
   void end() noexcept { fuse_session_exit(session_.get()); }
 

@@ -29,6 +29,7 @@ mode_t directory_mode(mode_t file_mode) {
 
 ImageNode::ImageNode(Layout layout, Attributes attributes)
     : attributes_(std::move(attributes)),
+      size_(attributes_.size),
       image_(layout == Layout::file ? FUSE_ROOT_ID : FUSE_ROOT_ID + 1) {
   ::clock_gettime(CLOCK_REALTIME, &mounted_at_);
 }
@@ -46,8 +47,9 @@ struct stat ImageNode::status(fuse_ino_t node) const noexcept {
   } else {
     status.st_mode = S_IFREG | attributes_.mode;
     status.st_nlink = 1;
-    status.st_size = static_cast<off_t>(attributes_.size);
-    status.st_blocks = blocks_of(attributes_.size, attributes_.has_holes);
+    const std::uint64_t bytes = size();
+    status.st_size = static_cast<off_t>(bytes);
+    status.st_blocks = blocks_of(bytes, attributes_.has_holes);
   }
   return status;
 }
@@ -56,7 +58,7 @@ struct statvfs ImageNode::file_system_status() const noexcept {
   struct statvfs status {};
   status.f_bsize = kBlockSize;
   status.f_frsize = kSectorSize;
-  status.f_blocks = attributes_.size / kSectorSize;
+  status.f_blocks = size() / kSectorSize;
   status.f_files = 1;
   status.f_namemax = 255;
   return status;

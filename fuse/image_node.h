@@ -5,6 +5,7 @@
 #include <sys/statvfs.h>
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <ctime>
 #include <string>
@@ -18,12 +19,12 @@ enum class Layout {
 };
 
 /// The nodes that the kernel sees: the image and, in a directory, its directory. Constant while
-/// mounted: nothing but the data of an image changes.
+/// mounted, but for the size of the image.
 class ImageNode {
  public:
   struct Attributes {
     std::string name;        ///< of the file in a directory
-    std::uint64_t size = 0;  ///< bytes
+    std::uint64_t size = 0;  ///< bytes, at first
     mode_t mode = 0600;      ///< permission bits of the image
     uid_t uid = 0;
     gid_t gid = 0;
@@ -33,7 +34,10 @@ class ImageNode {
   ImageNode(Layout layout, Attributes attributes);
 
   const std::string& name() const noexcept { return attributes_.name; }
-  std::uint64_t size() const noexcept { return attributes_.size; }
+  std::uint64_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
+
+  /// Any thread.
+  void set_size(std::uint64_t size) noexcept { size_.store(size, std::memory_order_relaxed); }
 
   bool is_image(fuse_ino_t node) const noexcept { return node == image_; }
   bool is_directory(fuse_ino_t node) const noexcept { return node != image_; }
@@ -49,6 +53,7 @@ class ImageNode {
 
  private:
   Attributes attributes_;
+  std::atomic<std::uint64_t> size_;
   fuse_ino_t image_;
   timespec mounted_at_{};
 };

@@ -81,6 +81,8 @@ void Mount::start(std::unique_ptr<ImageSource> source, const Options& options,
   source_->start();
   mount(options, point);
   check(point);
+  size_notice_.start(*session_, file_system_->node.image(),
+                     point.image_path(file_system_->node.name()));
   mark(point);
 }
 
@@ -88,7 +90,7 @@ void Mount::make_file_system(const Options& options, Layout layout) {
   const initiator::ImageInfo& info = source_->image().info();
   const bool read_only = options.mount.read_only || info.read_only;
   const auto slots = static_cast<unsigned>(source_->plan().slots());
-  file_system_.emplace(FileSystem{
+  file_system_.reset(new FileSystem{
       .node = ImageNode(layout, attributes(options, info, read_only)),
       .read_only = read_only,
       .flush_is_free = info.flush_is_free,
@@ -96,6 +98,10 @@ void Mount::make_file_system(const Options& options, Layout layout) {
       .max_background = std::clamp(slots, kMinBackground, kMaxBackground),
       .source = source_.get(),
       .uri = options.uri ? options.uri->text() : "",
+  });
+  source_->image().on_resized([this](std::uint64_t size) {
+    file_system_->node.set_size(size);
+    size_notice_.tell();
   });
 }
 
@@ -118,7 +124,7 @@ void Mount::mount(const Options& options, const MountPoint& point) {
   settings.read_only = file_system_->read_only;
   settings.allow_other = options.mount.allow_other || ::geteuid() == 0;
   settings.flags = options.mount.kernel_flags;
-  session_ = std::make_unique<FuseSession>(settings, operations(), &*file_system_);
+  session_ = std::make_unique<FuseSession>(settings, operations(), file_system_.get());
   session_->mount(point.path);
   for (const auto& worker : workers_) worker->open(*session_, stop_);
   for (std::size_t i = 0; i < workers_.size(); ++i) {
@@ -197,6 +203,7 @@ bool Mount::stop() noexcept {
   stop_.set();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+  size_notice_.stop();
   session_.reset();
   if (source_) source_->stop();
   const bool is_safe = has_lost_nothing();

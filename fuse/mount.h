@@ -13,6 +13,7 @@
 #include "fuse/mount_point.h"
 #include "fuse/operations.h"
 #include "fuse/options.h"
+#include "fuse/size_notice.h"
 #include "fuse/stop_event.h"
 #include "fuse/termination_signals.h"
 #include "fuse/worker.h"
@@ -64,7 +65,8 @@ class Mount {
   void mark(const MountPoint& point);
 
   std::unique_ptr<ImageSource> source_;
-  std::optional<FileSystem> file_system_;
+  std::unique_ptr<FileSystem> file_system_;
+  SizeNotice size_notice_;
   std::optional<WorkerTeam> team_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<FuseSession> session_;

@@ -22,7 +22,8 @@ namespace {
 
 using initiator::Operation;
 
-/// Seconds that the kernel may rely on names and attributes: they do not change.
+/// Seconds that the kernel may rely on names and attributes: they do not change, but for the size,
+/// which it is told of.
 constexpr double kForever = 1e9;
 
 const FileSystem& file_system(fuse_req_t request) {

@@ -25,7 +25,7 @@ struct FileSystem {
 /// What libfuse calls for the requests of the kernel, on a worker's thread (Worker::current()),
 /// with a FileSystem as user data. All of them answer at once or submit to the worker's queue.
 ///
-/// The image behaves as a file of fixed size:
+/// The image behaves as a file whose size only the target changes:
 /// - read: short at the end, nothing behind it. write: short at the end, ENOSPC from there on.
 /// - truncate(2), ftruncate(2) to another size: EPERM. O_TRUNC is ignored: the kernel passes it on
 ///   as truncate(path, 0), so that is ignored, too; telling libfuse to handle O_TRUNC in open would

@@ -91,10 +91,22 @@ void AdminLink::on_reply(const protocol::Message& message) {
 
 void AdminLink::on_target_event(const protocol::Message& message) {
   const auto event = protocol::EventNotice::decode(message.payload);
-  if (event && event->kind == protocol::EventKind::shutting_down) {
-    if (const auto line = notices_.note("the target is shutting down")) spdlog::warn("{}", *line);
+  if (!event || is_event_unacknowledged_) {
+    return lose(event ? "the target sent an event before the last one was acknowledged"
+                      : "the target sent an event that makes no sense");
   }
-  channel_.send({MessageType::event, true, Status::ok, message.header.tag}, protocol::Empty{});
+  if (event->kind == protocol::EventKind::resized) {
+    is_event_unacknowledged_ = true;
+    event_ = Event{message.header.tag, *event};
+    return;
+  }
+  if (const auto line = notices_.note("the target is shutting down")) spdlog::warn("{}", *line);
+  acknowledge({message.header.tag, *event});
+}
+
+void AdminLink::acknowledge(const Event& event) {
+  is_event_unacknowledged_ = false;
+  channel_.send({MessageType::event, true, Status::ok, event.tag}, protocol::Empty{});
 }
 
 void AdminLink::on_broken(const std::string& reason) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/descriptor_watch.h"
@@ -55,6 +56,18 @@ class AdminLink final : public protocol::MessageHandler {
             ControlLoop::Clock::time_point deadline) {
     exchange(doing, type, request, deadline);
   }
+
+  /// What the target has told, and waits for an acknowledgement of.
+  struct Event {
+    std::uint64_t tag = 0;
+    protocol::EventNotice notice;
+  };
+
+  /// An event that is to be taken up before it is acknowledged: that an export was resized. There
+  /// is one at most, until acknowledge().
+  bool has_event() const noexcept { return event_.has_value(); }
+  std::optional<Event> take_event() { return std::exchange(event_, std::nullopt); }
+  void acknowledge(const Event& event);
 
   /// From now on sends KEEPALIVE that often, as long as somebody drives the control loop. A target
   /// that leaves one unanswered for three times as long counts as lost.
@@ -107,6 +120,8 @@ class AdminLink final : public protocol::MessageHandler {
   std::uint64_t next_tag_ = 1;
   protocol::Header waiting_for_;
   std::optional<Reply> reply_;
+  std::optional<Event> event_;
+  bool is_event_unacknowledged_ = false;
   LogLimiter notices_{2};  ///< that the target gives
   bool lost_ = false;
   std::string lost_reason_;

@@ -1,11 +1,16 @@
 #include "initiator/attached_image.h"
 
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "common/units.h"
 #include "initiator/reconnecting_queue.h"
 
 namespace rdmablk::initiator {
 
 AttachedImage::AttachedImage(std::unique_ptr<Attachment> attachment)
-    : attachment_(std::move(attachment)), info_(attachment_->info()) {
+    : attachment_(std::move(attachment)), info_(attachment_->info()), size_(info_.size) {
   attachment_->session().add(*this);
 }
 
@@ -41,6 +46,50 @@ std::unique_ptr<ConnectedQueue> AttachedImage::connect(const QueuePlace& place) 
 void AttachedImage::forget(const QueuePlace& place) noexcept {
   attachment_->session().stop();
   std::erase_if(places_, [&](const auto& other) { return other.get() == &place; });
+}
+
+std::unique_ptr<QueueResize> AttachedImage::make_resize() const {
+  auto resize = std::make_unique<QueueResize>();
+  resize->size = attachment_->current().info.size;
+  return resize;
+}
+
+void AttachedImage::begin_resize(const protocol::EventNotice& event) {
+  attachment_->resize(event.size, event.table);
+  if (event.size < size_) set_size(event.size);
+  on_size(event.size);
+  for (const auto& place : places_) {
+    if (!place->is_connected) continue;  // the next connection begins with the new size
+    auto resize = make_resize();
+    place->resize = resize.get();
+    place->hand_over.offer_resize(std::move(resize));
+  }
+}
+
+bool AttachedImage::has_resized() noexcept {
+  for (const auto& place : places_) {
+    const auto given_back = place->hand_over.take_resized();
+    if (given_back && given_back.get() == place->resize) place->resize = nullptr;
+  }
+  return std::ranges::all_of(places_, [](const auto& p) { return p->resize == nullptr; });
+}
+
+void AttachedImage::finish_resize() {
+  if (attachment_->current().info.size != size_) set_size(attachment_->current().info.size);
+}
+
+void AttachedImage::adopt_size() {
+  const std::uint64_t size = attachment_->current().info.size;
+  if (size == size_) return;
+  on_size(size);
+  set_size(size);
+}
+
+void AttachedImage::set_size(std::uint64_t size) {
+  spdlog::info("{} has {} now, and had {}", attachment_->uri(), format_size(size),
+               format_size(size_));
+  size_ = size;
+  if (told_) told_(size);
 }
 
 void AttachedImage::set_service(Service service) noexcept {

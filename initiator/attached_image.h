@@ -1,5 +1,8 @@
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,11 +19,19 @@ struct QueuePlace {
   QueuePlace(std::uint16_t queue_number, unsigned queue_depth, WakeEvent& control)
       : number(queue_number), depth(queue_depth), hand_over(control) {}
 
+  /// Its thread has given up its connection, or is not given the one that was meant for it.
+  void disconnect() noexcept {
+    is_connected = false;
+    resize = nullptr;
+    hand_over.call_back_resize();
+  }
+
   std::uint16_t number;
   unsigned depth;
   HandOver hand_over;
   bool is_connected = true;  ///< its thread has a connection, live or dead, or is given one
-  unsigned refusals = 0;     ///< in a row, that may take another session to end
+  const QueueResize* resize = nullptr;  ///< that its thread has not given back yet
+  unsigned refusals = 0;                ///< in a row, that may take another session to end
 };
 
 /// An image whose queues outlive their connections. What the kinds of exports differ in is how one
@@ -33,6 +44,8 @@ class AttachedImage : public RemoteImage {
   AttachedImage& operator=(const AttachedImage&) = delete;
 
   const ImageInfo& info() const noexcept override { return info_; }
+  std::uint64_t size() const noexcept override { return size_; }
+  void on_resized(std::function<void(std::uint64_t)> told) override { told_ = std::move(told); }
   const protocol::AttachReply& attachment() const noexcept override { return attachment_->reply(); }
   std::unique_ptr<Queue> make_queue(unsigned depth) override;
   std::unique_ptr<RequestBuffers> make_buffers(std::size_t bytes) override;
@@ -53,6 +66,18 @@ class AttachedImage : public RemoteImage {
   /// Says what becomes of requests without a connection. Not once it is lost.
   void set_service(Service service) noexcept;
 
+  /// The export has another size, and its chunk table another place: its queues take that up, which
+  /// takes a moment. What goes past the new end fails from now on. Throws Error when it makes no
+  /// sense.
+  void begin_resize(const protocol::EventNotice& event);
+
+  /// Whether no queue uses the old size any more. Calls finish_resize() then.
+  bool has_resized() noexcept;
+  void finish_resize();
+
+  /// It was attached again, maybe with another size; its queues have no connections.
+  void adopt_size();
+
   /// All connections have been ended.
   void set_fenced() noexcept;
 
@@ -66,11 +91,20 @@ class AttachedImage : public RemoteImage {
   virtual std::unique_ptr<ConnectedQueue> connect_queue(
       unsigned depth, std::span<const std::byte> private_data) = 0;
 
+  /// The size is about to be another one.
+  virtual void on_size(std::uint64_t /*size*/) noexcept {}
+
+  /// What a queue needs to take up the size that `attached().current()` tells. Throws Error.
+  virtual std::unique_ptr<QueueResize> make_resize() const;
+
  private:
+  void set_size(std::uint64_t size);
   void forget(const QueuePlace& place) noexcept;
 
   std::unique_ptr<Attachment> attachment_;
   ImageInfo info_;
+  std::atomic<std::uint64_t> size_;  ///< that it has now, in bytes
+  std::function<void(std::uint64_t)> told_;
   std::vector<std::unique_ptr<QueuePlace>> places_;
   bool is_lost_ = false;
 };

@@ -54,6 +54,12 @@ class Attachment {
   /// The session is over, and the attachment with it.
   void forget() noexcept { is_attached_ = false; }
 
+  /// The export has another size since it was attached.
+  void resize(std::uint64_t size, const protocol::ChunkTable& table) noexcept {
+    current_.info.size = size;
+    current_.table = table;
+  }
+
   /// Attaches the same export in a new session, with the lease that it had.
   /// @param accepts_any_generation what was attached before need not be there any more. Throws
   /// RefusedError, or Error.

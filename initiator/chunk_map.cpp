@@ -2,10 +2,17 @@
 
 #include <bit>
 
+#include "common/protocol/wire.h"
+
 namespace rdmablk::initiator {
 
 ChunkMap::ChunkMap(std::uint64_t chunk_size, std::vector<protocol::ChunkEntry> chunks)
     : shift_(static_cast<unsigned>(std::countr_zero(chunk_size))), chunks_(std::move(chunks)) {}
+
+void ChunkMap::read(std::span<const std::byte> table) noexcept {
+  protocol::WireReader reader(table);
+  for (protocol::ChunkEntry& chunk : chunks_) chunk.decode(reader);
+}
 
 ChunkMap::Place ChunkMap::locate(std::uint64_t offset) const noexcept {
   const auto index = static_cast<std::size_t>(offset >> shift_);

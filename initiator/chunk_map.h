@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "common/protocol/messages.h"
@@ -10,9 +12,16 @@ namespace rdmablk::initiator {
 /// Where the bytes of an export lie in the target's memory.
 class ChunkMap {
  public:
+  /// Of nothing.
+  ChunkMap() = default;
+
   /// @param chunk_size bytes, a power of two.
   /// @param chunks one entry for each `chunk_size` bytes of the export.
   ChunkMap(std::uint64_t chunk_size, std::vector<protocol::ChunkEntry> chunks);
+
+  /// Replaces what the chunks are by a table as it lies in the target's memory.
+  /// @param table at least as many entries as there are chunks.
+  void read(std::span<const std::byte> table) noexcept;
 
   /// Where a byte lies, and how many follow it in the same chunk.
   struct Place {
@@ -31,7 +40,7 @@ class ChunkMap {
   static constexpr std::uint64_t kMaxChunks = 1U << 20U;
 
  private:
-  unsigned shift_;
+  unsigned shift_ = 0;
   std::vector<protocol::ChunkEntry> chunks_;
 };
 

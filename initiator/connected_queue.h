@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cerrno>
+#include <memory>
 #include <string>
 #include <utility>
 
 #include "initiator/queue.h"
+#include "initiator/queue_resize.h"
 
 namespace rdmablk::initiator {
 
@@ -21,10 +23,22 @@ class ConnectedQueue : public Queue {
   /// returned in that call may have been done on a target that is not there any more.
   bool is_down() const noexcept { return down_; }
 
+  /// Takes up another size of the image, while requests go on: what reaches past it ends with an
+  /// error, unless it is posted already. One at a time. By the queue's thread, as all calls.
+  virtual void resize(std::unique_ptr<QueueResize> to) noexcept { resize_ = std::move(to); }
+
+  /// What resize() was given, once nothing uses the old size any more: neither what is under way
+  /// nor what will be posted. Null: that is not so yet, or there was no call. Looked at after
+  /// poll().
+  virtual std::unique_ptr<QueueResize> take_resized() noexcept { return std::move(resize_); }
+
   /// Why, for people.
   const std::string& failure() const noexcept { return failure_; }
 
  protected:
+  /// What it is taking up; null: nothing.
+  QueueResize* resizing() const noexcept { return resize_.get(); }
+
   void set_down(std::string why) noexcept {
     down_ = true;
     failure_ = std::move(why);
@@ -33,6 +47,7 @@ class ConnectedQueue : public Queue {
  private:
   bool down_ = false;
   std::string failure_;
+  std::unique_ptr<QueueResize> resize_;
 };
 
 }  // namespace rdmablk::initiator

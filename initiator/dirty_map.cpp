@@ -11,6 +11,12 @@ constexpr unsigned kMinShift = 12;
 /// The most granules: 4 MiB of bits, and as many of the snapshot.
 constexpr std::uint64_t kMaxGranules = std::uint64_t{1} << 25U;
 
+/// How far an image may grow before the last granule becomes longer than the others, in bytes.
+std::uint64_t room_for(std::uint64_t size) {
+  constexpr std::uint64_t kLeast = std::uint64_t{16} << 30U;
+  return std::max(2 * size, kLeast);
+}
+
 constexpr std::uint64_t units(std::uint64_t size, unsigned shift) {
   return ((size - 1) >> shift) + 1;
 }
@@ -40,15 +46,15 @@ void set(std::atomic<std::uint64_t>& word, std::uint64_t bits) noexcept {
 DirtyMap::DirtyMap(std::uint64_t size)
     : size_(size),
       shift_(shift_for(size)),
-      granules_(units(size, shift_)),
+      granules_(std::min(units(room_for(size), shift_), kMaxGranules)),
       words_(granules_ / kBits + 1),
       summary_(words_.size() / kBits + 1),
       snapshot_(words_.size()),
       snapshot_summary_(summary_.size()) {}
 
 void DirtyMap::mark(std::uint64_t offset, std::uint64_t length) noexcept {
-  const std::uint64_t first = offset >> shift_;
-  const std::uint64_t last = (offset + length - 1) >> shift_;
+  const std::uint64_t first = std::min(offset >> shift_, granules_ - 1);
+  const std::uint64_t last = std::min((offset + length - 1) >> shift_, granules_ - 1);
   for (std::uint64_t granule = first; granule <= last;) {
     const std::uint64_t bit = granule % kBits;
     const std::uint64_t count = std::min(kBits - bit, last - granule + 1);
@@ -114,12 +120,17 @@ std::uint64_t DirtyMap::find(std::uint64_t from, bool marked) const noexcept {
 }
 
 std::optional<protocol::Range> DirtyMap::next(std::uint64_t offset) const noexcept {
-  if (offset >= size_) return std::nullopt;
-  const std::uint64_t first = find(offset >> shift_, true);
-  if (first == granules_) return std::nullopt;
+  const std::uint64_t size = size_;
+  if (offset >= size) return std::nullopt;
+  // Within a granule is only what was told up to an end that the image does not have any more.
+  const std::uint64_t granule = (offset + granule_mask()) >> shift_;
+  if (granule >= granules_) return std::nullopt;
+  const std::uint64_t first = find(granule, true);
+  if (first == granules_ || first << shift_ >= size) return std::nullopt;
   const std::uint64_t end = find(first, false);
   const std::uint64_t start = first << shift_;
-  return protocol::Range{start, (end == granules_ ? size_ : end << shift_) - start};
+  const std::uint64_t stop = end == granules_ ? size : std::min(end << shift_, size);
+  return protocol::Range{start, stop - start};
 }
 
 }  // namespace rdmablk::initiator

@@ -35,6 +35,7 @@ std::unique_ptr<ConnectedQueue> FileImage::connect_queue(unsigned depth,
   const auto deadline = session.deadline();
   FileQueueOptions options;
   options.name = attached().uri();
+  options.size = attached().current().info.size;
   options.depth = depth;
   options.granted = granted_depth();
   options.max_piece = std::min(options.max_piece, verbs::max_message_size(session.device()));

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "common/verbs/context.h"
+#include "initiator/image_range.h"
 #include "initiator/refusal.h"
 
 namespace rdmablk::initiator {
@@ -75,6 +76,9 @@ void FileQueue::submit(Request& request) noexcept {
     done_.push(request);
   } else if (is_flush ? options_.flush_is_free : request.length == 0) {
     done_.push(request);
+  } else if (!is_within(request, options_.size)) [[unlikely]] {
+    request.error = error_past_end(request);
+    done_.push(request);
   } else {
     pending_.push(request);
   }
@@ -91,6 +95,31 @@ std::size_t FileQueue::poll(std::span<Request*> done) noexcept {
   std::size_t count = 0;
   while (count < done.size() && !done_.empty()) done[count++] = &done_.pop();
   return count;
+}
+
+/// What waits here ends with an error, also in part: add_next() goes by that.
+void FileQueue::resize(std::unique_ptr<QueueResize> to) noexcept {
+  options_.size = to->size;
+  ConnectedQueue::resize(std::move(to));
+  for (Request* at = pending_.front(); at != nullptr; at = at->progress.next) {
+    if (at->error == 0 && !is_within(*at, options_.size)) at->error = error_past_end(*at);
+  }
+}
+
+std::unique_ptr<QueueResize> FileQueue::take_resized() noexcept {
+  const bool is_through =
+      resizing() != nullptr &&
+      std::ranges::none_of(pieces_, [this](const Piece& piece) { return reaches_past_end(piece); });
+  return is_through ? ConnectedQueue::take_resized() : nullptr;
+}
+
+/// Whether the target works on it past the end that it will have, or has.
+bool FileQueue::reaches_past_end(const Piece& piece) const noexcept {
+  if (piece.request == nullptr) return false;
+  const Request& request = *piece.request;
+  const std::uint64_t end = has_data(request) ? request.offset + piece.start + piece.length
+                                              : request.offset + request.length;
+  return end > options_.size;
 }
 
 /// Whether all of a request has been made into commands, so that it is in no list.

@@ -16,6 +16,7 @@ namespace rdmablk::initiator {
 /// What the queues of one attachment of a file export share.
 struct FileQueueOptions {
   std::string name;                     ///< for messages: the export's URI
+  std::uint64_t size = 0;               ///< of the image, in bytes
   unsigned depth = 32;                  ///< pieces of requests that the target works on at once
   unsigned granted = 32;                ///< the most commands that the target may allow
   std::uint32_t max_piece = 1U << 20U;  ///< bytes of one READ or WRITE that the device takes
@@ -46,6 +47,8 @@ class FileQueue final : public ConnectedQueue, private CommandHandler {
   std::size_t poll(std::span<Request*> done) noexcept override;
   int fd() const noexcept override { return connection_.fd(); }
   void arm() noexcept override { connection_.arm(); }
+  void resize(std::unique_ptr<QueueResize> to) noexcept override;
+  std::unique_ptr<QueueResize> take_resized() noexcept override;
 
  private:
   /// What a slot is taken for: a request, or as much of it as fits.
@@ -68,6 +71,7 @@ class FileQueue final : public ConnectedQueue, private CommandHandler {
   };
 
   void check(const protocol::QueueReply& reply) const;
+  bool reaches_past_end(const Piece& piece) const noexcept;
   bool is_whole(const Request& request) const noexcept;
   void post_pending() noexcept;
   void post(SendBatch& batch) noexcept;

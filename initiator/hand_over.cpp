@@ -5,6 +5,8 @@ namespace rdmablk::initiator {
 HandOver::~HandOver() {
   call_back();
   take_given_up();
+  call_back_resize();
+  take_resized();
 }
 
 void HandOver::deliver(std::unique_ptr<ConnectedQueue> queue) noexcept {
@@ -19,6 +21,31 @@ std::unique_ptr<ConnectedQueue> HandOver::call_back() noexcept {
 
 std::unique_ptr<ConnectedQueue> HandOver::take_given_up() noexcept {
   return std::unique_ptr<ConnectedQueue>(given_up_.exchange(nullptr, std::memory_order_acq_rel));
+}
+
+void HandOver::offer_resize(std::unique_ptr<QueueResize> resize) noexcept {
+  take_resized();
+  const std::unique_ptr<QueueResize> before(
+      resize_.exchange(resize.release(), std::memory_order_acq_rel));
+  tell();
+}
+
+void HandOver::call_back_resize() noexcept {
+  take_resize();
+}
+
+std::unique_ptr<QueueResize> HandOver::take_resize() noexcept {
+  return std::unique_ptr<QueueResize>(resize_.exchange(nullptr, std::memory_order_acq_rel));
+}
+
+std::unique_ptr<QueueResize> HandOver::take_resized() noexcept {
+  return std::unique_ptr<QueueResize>(resized_.exchange(nullptr, std::memory_order_acq_rel));
+}
+
+void HandOver::give_back_resize(std::unique_ptr<QueueResize> resize) noexcept {
+  const std::unique_ptr<QueueResize> before(
+      resized_.exchange(resize.release(), std::memory_order_acq_rel));
+  control_.signal();
 }
 
 void HandOver::set_service(Service service) noexcept {

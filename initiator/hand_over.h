@@ -42,6 +42,16 @@ class HandOver {
     return given_up_.load(std::memory_order_acquire) != nullptr;
   }
 
+  /// Gives another size to take up, in place of what offer_resize() gave and nobody has taken yet.
+  void offer_resize(std::unique_ptr<QueueResize> resize) noexcept;
+
+  /// Takes that back, if nobody has taken it.
+  void call_back_resize() noexcept;
+
+  /// Takes what was given back; null when nothing was.
+  std::unique_ptr<QueueResize> take_resized() noexcept;
+  bool has_resized() const noexcept { return resized_.load(std::memory_order_acquire) != nullptr; }
+
   /// How many requests the last one that was given up had not done.
   std::uint64_t undone() const noexcept { return undone_.load(std::memory_order_relaxed); }
 
@@ -71,6 +81,15 @@ class HandOver {
   /// Gives up a connection that is down. @param undone requests that it had not done.
   void give_up(std::unique_ptr<ConnectedQueue> queue, std::uint64_t undone) noexcept;
 
+  /// Whether there is another size to take up.
+  bool has_resize() const noexcept { return resize_.load(std::memory_order_relaxed) != nullptr; }
+
+  /// Takes it; null when there is none (any more).
+  std::unique_ptr<QueueResize> take_resize() noexcept;
+
+  /// Gives it back, once nothing uses the old one.
+  void give_back_resize(std::unique_ptr<QueueResize> resize) noexcept;
+
   Service service() const noexcept { return service_.load(std::memory_order_acquire); }
 
  private:
@@ -82,6 +101,8 @@ class HandOver {
   std::uint64_t heard_ = 0;              ///< of them
   std::atomic<ConnectedQueue*> delivered_ = nullptr;
   std::atomic<ConnectedQueue*> given_up_ = nullptr;
+  std::atomic<QueueResize*> resize_ = nullptr;
+  std::atomic<QueueResize*> resized_ = nullptr;
   std::atomic<std::uint64_t> undone_ = 0;
   std::atomic<Service> service_ = Service::waiting;
   std::atomic<bool> fenced_ = false;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -10,10 +11,10 @@
 
 namespace rdmablk::initiator {
 
-/// What an image is like; does not change while it is attached.
+/// What an image is like; does not change while it is attached, but for its size.
 struct ImageInfo {
   std::string name;              ///< of the export
-  std::uint64_t size = 0;        ///< bytes, a multiple of 512
+  std::uint64_t size = 0;        ///< bytes, a multiple of 512, when it was attached
   bool read_only = false;        ///< writes and zeroes are refused
   std::uint32_t block_size = 0;  ///< bytes: the alignment that is served best
   bool flush_is_free = false;    ///< flushing has nothing to do
@@ -33,6 +34,14 @@ class Image {
   Image& operator=(const Image&) = delete;
 
   virtual const ImageInfo& info() const noexcept = 0;
+
+  /// Its size now, in bytes. Any thread.
+  virtual std::uint64_t size() const noexcept { return info().size; }
+
+  /// Has `told` called with each new size, on the thread that watches the connections: it must not
+  /// wait for any queue. When the image has become smaller, requests past its end may be under way
+  /// still, and end with EIO, or ENOSPC. Before that thread begins.
+  virtual void on_resized(std::function<void(std::uint64_t)> /*told*/) {}
 
   /// Makes a queue that works on up to `depth` pieces at once; more requests wait in it.
   /// @param depth 1 to 4096. Throws Error.

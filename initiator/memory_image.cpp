@@ -24,7 +24,7 @@ MemoryImage::MemoryImage(std::unique_ptr<Attachment> attachment)
 
 const protocol::ChunkTable& MemoryImage::table() const {
   const auto& table = attached().current().table;
-  const std::uint32_t chunks = ChunkMap::count(info().size, table.chunk_size);
+  const std::uint32_t chunks = ChunkMap::count(attached().current().info.size, table.chunk_size);
   if (chunks == 0 || chunks != table.count) {
     throw Error(
         fmt::format("cannot attach {}: the target's chunk table makes no sense", attached().uri()));
@@ -46,11 +46,23 @@ std::unique_ptr<ConnectedQueue> MemoryImage::connect_queue(
   RdmaSession& session = attached().session();
   const auto deadline = session.deadline();
   const auto& pd = session.buffers_domain();
+  const std::uint64_t size = attached().current().info.size;
   const protocol::ChunkTable& where = table();
   auto queue = std::make_unique<MemoryQueue>(session.open_link(), pd, queue_options(depth),
                                              private_data, deadline);
-  queue->read_chunk_table(session.loop(), pd, where, deadline);
+  queue->read_chunk_table(session.loop(), pd, size, where, deadline);
   return queue;
+}
+
+std::unique_ptr<QueueResize> MemoryImage::make_resize() const {
+  auto resize = AttachedImage::make_resize();
+  const auto& pd = attached().session().buffers_domain();
+  resize->table = table();
+  resize->sink = std::make_unique<verbs::RegisteredBuffer>(
+      pd, resize->table.count * protocol::ChunkEntry::kSize, verbs::local_access(pd.context()));
+  resize->chunks =
+      ChunkMap(resize->table.chunk_size, std::vector<protocol::ChunkEntry>(resize->table.count));
+  return resize;
 }
 
 }  // namespace rdmablk::initiator

@@ -17,6 +17,8 @@ class MemoryImage : public AttachedImage {
   std::unique_ptr<ConnectedQueue> connect_queue(unsigned depth,
                                                 std::span<const std::byte> private_data) override;
 
+  std::unique_ptr<QueueResize> make_resize() const override;
+
   /// For a queue of this depth.
   MemoryQueueOptions queue_options(unsigned depth) const;
 

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
-#include "common/protocol/wire.h"
 #include "common/verbs/context.h"
+#include "initiator/image_range.h"
 #include "initiator/refusal.h"
 #include "initiator/remote_read.h"
 #include "initiator/whole_map.h"
@@ -56,7 +57,7 @@ MemoryQueue::MemoryQueue(std::unique_ptr<Link> link, const verbs::ProtectionDoma
 }
 
 void MemoryQueue::read_chunk_table(ControlLoop& loop, const verbs::ProtectionDomain& pd,
-                                   const protocol::ChunkTable& table,
+                                   std::uint64_t image_size, const protocol::ChunkTable& table,
                                    ControlLoop::Clock::time_point deadline) {
   const std::size_t size = table.count * protocol::ChunkEntry::kSize;
   const verbs::RegisteredBuffer buffer(pd, size, verbs::local_access(pd.context()));
@@ -66,11 +67,10 @@ void MemoryQueue::read_chunk_table(ControlLoop& loop, const verbs::ProtectionDom
                 {table.address + done, table.rkey}, deadline);
     done += piece;
   }
-  protocol::WireReader reader(buffer.bytes());
-  std::vector<protocol::ChunkEntry> entries(table.count);
-  for (protocol::ChunkEntry& entry : entries) entry.decode(reader);
-  chunks_.emplace(table.chunk_size, std::move(entries));
+  chunks_ = ChunkMap(table.chunk_size, std::vector<protocol::ChunkEntry>(table.count));
+  chunks_.read(buffer.bytes());
   table_ = table;
+  size_ = image_size;
 }
 
 void MemoryQueue::submit(Request& request) noexcept {
@@ -78,8 +78,13 @@ void MemoryQueue::submit(Request& request) noexcept {
   request.progress.restart();
   if (is_down()) return give_back(request);
   const bool has_work = request.operation != Operation::flush && request.length > 0;
-  if (has_work && request.operation != Operation::map) return pending_.push(request);
-  if (has_work) map_as_data(request);
+  if (has_work && !is_within(request, size_)) [[unlikely]] {
+    request.error = error_past_end(request);
+  } else if (has_work && request.operation != Operation::map) {
+    return pending_.push(request);
+  } else if (has_work) {
+    map_as_data(request);
+  }
   done_.push(request);
 }
 
@@ -97,6 +102,9 @@ std::size_t MemoryQueue::poll(std::span<Request*> done) noexcept {
 }
 
 void MemoryQueue::post_pending() noexcept {
+  if (resizing() != nullptr && !is_resized_) [[unlikely]] {
+    if (!advance_resize()) return;
+  }
   // A batch of writes that a READ acknowledges takes at least two work requests.
   const unsigned least = acknowledges_by_read_ ? 2 : 1;
   while (!is_down() && !pending_.empty() && slots_.room() >= least) {
@@ -104,6 +112,66 @@ void MemoryQueue::post_pending() noexcept {
     fill(batch);
     post(batch.sends);
   }
+}
+
+void MemoryQueue::resize(std::unique_ptr<QueueResize> to) noexcept {
+  table_read_ = 0;
+  is_resized_ = false;
+  ConnectedQueue::resize(std::move(to));
+  post_pending();
+}
+
+std::unique_ptr<QueueResize> MemoryQueue::take_resized() noexcept {
+  return std::exchange(is_resized_, false) ? ConnectedQueue::take_resized() : nullptr;
+}
+
+/// Posts nothing but READs of the new table, and these when all that went by the old one is
+/// through.
+/// @return whether it is taken up.
+bool MemoryQueue::advance_resize() noexcept {
+  if (is_down() || !slots_.all_free()) return false;
+  QueueResize& to = *resizing();
+  if (table_read_ < to.table.count * protocol::ChunkEntry::kSize) {
+    read_table_piece(to);
+    return false;
+  }
+  adopt(to);
+  return true;
+}
+
+void MemoryQueue::read_table_piece(const QueueResize& to) noexcept {
+  const std::size_t size = to.table.count * protocol::ChunkEntry::kSize;
+  const auto length =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(size - table_read_, options_.max_piece));
+  SendBatch batch;
+  ibv_send_wr& work = batch.add(
+      IBV_WR_RDMA_READ,
+      {reinterpret_cast<std::uintptr_t>(to.sink->data()) + table_read_, length, to.sink->lkey()});
+  work.wr_id = slots_.take(nullptr);
+  work.wr.rdma.remote_addr = to.table.address + table_read_;
+  work.wr.rdma.rkey = to.table.rkey;
+  table_read_ += length;
+  is_reading_table_ = true;
+  post(batch);
+}
+
+void MemoryQueue::adopt(QueueResize& to) noexcept {
+  to.chunks.read(to.sink->bytes());
+  std::swap(chunks_, to.chunks);
+  table_ = to.table;
+  size_ = to.size;
+  is_resized_ = true;
+  RequestList within;
+  while (!pending_.empty()) {
+    Request& request = pending_.pop();
+    if (is_within(request, size_)) {
+      within.push(request);
+      continue;
+    }
+    request.error = error_past_end(request);
+    done_.push(request);
+  }
+  pending_ = within;
 }
 
 void MemoryQueue::post(SendBatch& batch) noexcept {
@@ -131,7 +199,7 @@ void MemoryQueue::fill(Batch& batch) noexcept {
 void MemoryQueue::add_piece(Batch& batch, Request& request) noexcept {
   Request::Progress& progress = request.progress;
   if (progress.posted == 0) note_post(request, batch.time);
-  const ChunkMap::Place place = chunks_->locate(request.offset + progress.posted);
+  const ChunkMap::Place place = chunks_.locate(request.offset + progress.posted);
   const auto length = static_cast<std::uint32_t>(
       std::min({request.length - progress.posted, place.contiguous, options_.max_piece}));
   ibv_sge segment{reinterpret_cast<std::uintptr_t>(request.data) + progress.posted, length,
@@ -184,9 +252,12 @@ void MemoryQueue::complete(const ibv_wc& completion) noexcept {
   if (why != nullptr) go_down(why);
 }
 
-/// @param request null for a READ that acknowledges.
+/// @param request null for a READ that acknowledges, or of a new table.
 void MemoryQueue::complete(Request* request) noexcept {
-  if (request == nullptr) return acknowledge();
+  if (request == nullptr) {
+    if (!std::exchange(is_reading_table_, false)) acknowledge();
+    return;
+  }
   --request->progress.outstanding;
   if (request->progress.outstanding == 0 && !is_listed(*request)) done_.push(*request);
 }

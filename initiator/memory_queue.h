@@ -55,7 +55,8 @@ class MemoryQueue final : public ConnectedQueue {
 
   /// READs the chunk table, as the first thing on the queue unless QUEUE is (an iWARP target waits
   /// for the initiator to begin). Blocks, driving the control loop. Throws Error.
-  void read_chunk_table(ControlLoop& loop, const verbs::ProtectionDomain& pd,
+  /// @param size of the image, in bytes.
+  void read_chunk_table(ControlLoop& loop, const verbs::ProtectionDomain& pd, std::uint64_t size,
                         const protocol::ChunkTable& table, ControlLoop::Clock::time_point deadline);
 
   void submit(Request& request) noexcept override;
@@ -67,6 +68,8 @@ class MemoryQueue final : public ConnectedQueue {
   int fd() const noexcept override { return connection_.fd(); }
   void arm() noexcept override { connection_.arm(); }
   void drain() noexcept override { connection_.drain(); }
+  void resize(std::unique_ptr<QueueResize> to) noexcept override;
+  std::unique_ptr<QueueResize> take_resized() noexcept override;
 
   /// For whoever sends commands over it.
   QueueConnection& connection() noexcept { return connection_; }
@@ -81,6 +84,9 @@ class MemoryQueue final : public ConnectedQueue {
   };
 
   void post_pending() noexcept;
+  bool advance_resize() noexcept;
+  void read_table_piece(const QueueResize& to) noexcept;
+  void adopt(QueueResize& to) noexcept;
   void fill(Batch& batch) noexcept;
   void add_piece(Batch& batch, Request& request) noexcept;
   void add_acknowledgement(Batch& batch) noexcept;
@@ -99,8 +105,14 @@ class MemoryQueue final : public ConnectedQueue {
   WorkSlots slots_;
   verbs::RegisteredBuffer sink_;  ///< of the READs that acknowledge
   QueueConnection connection_;
-  std::optional<ChunkMap> chunks_;
+  std::uint64_t size_ = 0;  ///< of the image, in bytes
+  ChunkMap chunks_;
   protocol::ChunkTable table_;
+
+  // While it takes up another size.
+  std::size_t table_read_ = 0;     ///< bytes of the new table that were posted to be READ
+  bool is_reading_table_ = false;  ///< such a READ is under way, alone
+  bool is_resized_ = false;        ///< it has been taken up
 
   RequestList pending_;                     ///< not posted, or the first one in part
   RequestList unacknowledged_;              ///< posted, waiting for a READ

@@ -93,7 +93,10 @@ class RdmaSession final : public Session {
   protocol::Features features() const noexcept { return features_; }
 
   void add(AttachedImage& image) { images_.push_back(&image); }
-  void remove(AttachedImage& image) noexcept { std::erase(images_, &image); }
+  void remove(AttachedImage& image) noexcept {
+    std::erase(images_, &image);
+    recovery_.forget(image);
+  }
   const std::vector<AttachedImage*>& images() const noexcept { return images_; }
 
   /// Opens a session with the target: connects, and says HELLO. Throws Error.
@@ -104,6 +107,13 @@ class RdmaSession final : public Session {
 
   /// Whether the target has been lost since it was opened.
   bool is_lost() const noexcept { return is_open_ && admin_->lost(); }
+
+  /// An event of the target that waits to be taken up; see AdminLink.
+  bool has_event() const noexcept { return is_open_ && admin_->has_event(); }
+  std::optional<AdminLink::Event> take_event() { return admin_->take_event(); }
+  void acknowledge(const AdminLink::Event& event) {
+    if (is_open_) admin_->acknowledge(event);
+  }
 
   /// Makes it count as lost.
   void lose(const std::string& reason) { admin_->lose(reason); }

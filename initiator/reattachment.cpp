@@ -1,7 +1,5 @@
 #include "initiator/reattachment.h"
 
-#include <fmt/format.h>
-
 namespace rdmablk::initiator {
 
 std::optional<std::string> difference(const protocol::AttachReply& before,
@@ -10,7 +8,6 @@ std::optional<std::string> difference(const protocol::AttachReply& before,
   const protocol::ExportInfo& is = now.info;
   if (is.uuid != was.uuid) return "the target has another export of that name now";
   if (is.kind != was.kind) return "it is of another kind now";
-  if (is.size != was.size) return fmt::format("it has {} bytes now, not {}", is.size, was.size);
   if (now.access != before.access) return "the target grants another access now";
   if (now.lease != before.lease) return "the lease to write it was given to another since";
   return std::nullopt;

@@ -54,12 +54,35 @@ void ReconnectingQueue::arm() noexcept {
 
 std::size_t ReconnectingQueue::poll(std::span<Request*> done) noexcept {
   std::size_t count = 0;
+  if (hand_over_.has_resize()) [[unlikely]]
+    take_resize();
   if (connected_ != nullptr) [[likely]] {
     count = connected_->poll(done);
+    if (is_resizing_) [[unlikely]]
+      give_back_resize();
     if (!connected_->is_down() && done_.empty()) [[likely]]
       return count;
   }
   return recover(done, count);
+}
+
+/// Without a connection there is nothing that uses the old size. One that waits to be taken may.
+void ReconnectingQueue::take_resize() noexcept {
+  auto resize = hand_over_.take_resize();
+  if (resize == nullptr) return;
+  if (connected_ == nullptr && !take_next()) return hand_over_.give_back_resize(std::move(resize));
+  // Whoever polls now may sleep next, and has not armed it for what this posts.
+  connected_->arm();
+  is_resizing_ = true;
+  connected_->resize(std::move(resize));
+}
+
+void ReconnectingQueue::give_back_resize() noexcept {
+  if (connected_->is_down()) return;
+  auto resize = connected_->take_resized();
+  if (resize == nullptr) return;
+  is_resizing_ = false;
+  hand_over_.give_back_resize(std::move(resize));
 }
 
 /// All but the usual case. @param count requests that poll() has already got.
@@ -77,6 +100,7 @@ std::size_t ReconnectingQueue::recover(std::span<Request*> done, std::size_t cou
 /// Takes from a connection that is down what it had, and gives it up.
 /// @return how many requests `done` holds then.
 std::size_t ReconnectingQueue::give_up(std::span<Request*> done, std::size_t count) noexcept {
+  is_resizing_ = false;
   std::uint64_t undone = keep(done.first(count), done_);
   std::array<Request*, 64> more;
   while (const std::size_t got = connected_->poll(more)) {

@@ -53,6 +53,8 @@ class ReconnectingQueue final : public Queue {
   }
 
  private:
+  void take_resize() noexcept;
+  void give_back_resize() noexcept;
   std::size_t recover(std::span<Request*> done, std::size_t count) noexcept;
   std::size_t give_up(std::span<Request*> done, std::size_t count) noexcept;
   bool take_next() noexcept;
@@ -66,9 +68,10 @@ class ReconnectingQueue final : public Queue {
   std::function<void()> on_destroyed_;
   UniqueFd wait_set_;  ///< an epoll descriptor
   std::unique_ptr<ConnectedQueue> connected_;
-  RequestList begun_;    ///< changes that a lost connection had; they wait for the next one
-  RequestList waiting_;  ///< for a connection, too
-  RequestList done_;     ///< to be returned by poll(), before anything else
+  bool is_resizing_ = false;  ///< the connection takes up another size
+  RequestList begun_;         ///< changes that a lost connection had; they wait for the next one
+  RequestList waiting_;       ///< for a connection, too
+  RequestList done_;          ///< to be returned by poll(), before anything else
 };
 
 }  // namespace rdmablk::initiator

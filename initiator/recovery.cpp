@@ -41,7 +41,8 @@ Recovery::Recovery(RdmaSession& session)
                     update_phase();
                   }),
       phase_timer_(session.loop().io()),
-      backoff_(RdmaSession::random_seed()) {}
+      backoff_(RdmaSession::random_seed()),
+      resizing_(session) {}
 
 Recovery::~Recovery() = default;
 
@@ -59,6 +60,7 @@ void Recovery::run() {
 
 void Recovery::step() {
   notice_losses();
+  resizing_.advance();
   if (is_complete()) {
     if (outage_) end_outage();
     session_.loop().run_until(ControlLoop::kNever, [this] { return has_news(); });
@@ -77,7 +79,8 @@ std::chrono::milliseconds Recovery::longest_pause() const {
 }
 
 bool Recovery::has_news() const {
-  return session_.is_lost() || std::ranges::any_of(session_.images(), [](const auto* image) {
+  return session_.is_lost() || resizing_.has_news() ||
+         std::ranges::any_of(session_.images(), [](const auto* image) {
            return std::ranges::any_of(
                image->places(), [](const auto& place) { return place->hand_over.has_given_up(); });
          });
@@ -85,13 +88,14 @@ bool Recovery::has_news() const {
 
 void Recovery::notice_losses() {
   if (session_.is_lost()) {
+    resizing_.forget();
     const std::string reason = session_.end();
     for (AttachedImage* const image : session_.images()) image->set_fenced();
     begin_outage(reason);
     // What no thread has taken yet is dead, too.
     for (AttachedImage* const image : session_.images()) {
       for (const auto& place : image->places()) {
-        if (place->hand_over.call_back()) place->is_connected = false;
+        if (place->hand_over.call_back()) place->disconnect();
       }
     }
   }
@@ -103,7 +107,7 @@ void Recovery::take_given_up(AttachedImage& image) {
   for (const auto& place : image.places()) {
     const auto dead = place->hand_over.take_given_up();
     if (!dead) continue;
-    place->is_connected = false;
+    place->disconnect();
     if (image.is_lost()) continue;
     begin_outage(fmt::format("I/O queue {} of {}: {}", place->number,
                              image.attached().reply().info.name, dead->failure()));
@@ -187,6 +191,7 @@ void Recovery::attach(AttachedImage& image) {
   if (const auto why = difference(attachment.reply(), attachment.current())) {
     return lose(image, *why);
   }
+  image.adopt_size();
   if (attachment.current().queues < image.places().size()) {
     const std::string why =
         fmt::format("the target grants {} I/O queues of {} now, not {}",

@@ -10,6 +10,7 @@
 #include "common/lifetime.h"
 #include "initiator/backoff.h"
 #include "initiator/control_loop.h"
+#include "initiator/resizing.h"
 #include "initiator/session_state.h"
 
 namespace rdmablk::initiator {
@@ -31,6 +32,9 @@ class Recovery {
 
   /// Never returns; throws ControlLoop::Stopped.
   void run();
+
+  /// An image is destroyed; nothing runs.
+  void forget(const AttachedImage& image) noexcept { resizing_.forget(image); }
 
  private:
   using Clock = ControlLoop::Clock;
@@ -74,6 +78,7 @@ class Recovery {
   DescriptorWatch wake_watch_;
   asio::steady_timer phase_timer_;
   Backoff backoff_;
+  Resizing resizing_;
   std::optional<Outage> outage_;
   SessionState::Phase phase_ = SessionState::Phase::connected;  ///< of images that are not lost
   bool is_any_lost_ = false;                                    ///< of the images

@@ -78,7 +78,7 @@ void Recovery::lose(AttachedImage& image, const std::string& why) {
   session_.condition().enter(Phase::lost, why);
   image.lose();
   for (const auto& place : image.places()) {
-    if (place->hand_over.call_back()) place->is_connected = false;
+    if (place->hand_over.call_back()) place->disconnect();
   }
 }
 

@@ -18,6 +18,8 @@ class ResidentImage final : public MemoryImage {
   std::unique_ptr<ConnectedQueue> connect_queue(unsigned depth,
                                                 std::span<const std::byte> private_data) override;
 
+  void on_size(std::uint64_t size) noexcept override;
+
  private:
   ResidentState state_;
 };

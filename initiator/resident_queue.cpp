@@ -1,5 +1,7 @@
 #include "initiator/resident_queue.h"
 
+#include <utility>
+
 namespace rdmablk::initiator {
 
 using protocol::IoRequest;
@@ -15,7 +17,8 @@ MemoryQueueOptions acknowledged_by_read(MemoryQueueOptions options) {
 
 ResidentQueue::ResidentQueue(ControlLoop& loop, std::unique_ptr<Link> link,
                              const verbs::ProtectionDomain& pd, MemoryQueueOptions options,
-                             ResidentState& state, const protocol::ChunkTable& table,
+                             ResidentState& state, std::uint64_t size,
+                             const protocol::ChunkTable& table,
                              std::span<const std::byte> private_data,
                              ControlLoop::Clock::time_point deadline)
     : state_(state),
@@ -25,7 +28,7 @@ ResidentQueue::ResidentQueue(ControlLoop& loop, std::unique_ptr<Link> link,
       member_(state.gate) {
   data_.connection().watch(member_.fd());
   channel_.open(loop, data_.connection().idle(), deadline);
-  data_.read_chunk_table(loop, pd, table, deadline);
+  data_.read_chunk_table(loop, pd, size, table, deadline);
 }
 
 ResidentQueue::~ResidentQueue() {
@@ -51,6 +54,16 @@ void ResidentQueue::kick() noexcept {
 void ResidentQueue::arm() noexcept {
   data_.arm();
   member_.drain();
+}
+
+/// The map of what is to be flushed is cut already.
+void ResidentQueue::resize(std::unique_ptr<QueueResize> to) noexcept {
+  has_old_page_ = is_flushing_;
+  data_.resize(std::move(to));
+}
+
+std::unique_ptr<QueueResize> ResidentQueue::take_resized() noexcept {
+  return has_old_page_ ? nullptr : data_.take_resized();
 }
 
 std::size_t ResidentQueue::poll(std::span<Request*> done) noexcept {
@@ -146,6 +159,7 @@ bool ResidentQueue::on_reply(unsigned /*slot*/, protocol::Status status,
 }
 
 void ResidentQueue::on_free(unsigned /*slot*/) noexcept {
+  has_old_page_ = false;
   if (flush_error_ == 0 && page_.has_more) {
     send_page();
   } else {

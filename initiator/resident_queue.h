@@ -36,10 +36,12 @@ class ResidentQueue final : public ConnectedQueue, private CommandHandler {
  public:
   /// Takes a connection whose peer is known, connects it and opens the queue. Blocks, driving the
   /// control loop.
-  /// @param pd of the request buffers. @param state outlives the queue, as pd does. Throws Error.
+  /// @param pd of the request buffers. @param state outlives the queue, as pd does.
+  /// @param size of the image, in bytes. Throws Error.
   ResidentQueue(ControlLoop& loop, std::unique_ptr<Link> link, const verbs::ProtectionDomain& pd,
-                MemoryQueueOptions options, ResidentState& state, const protocol::ChunkTable& table,
-                std::span<const std::byte> private_data, ControlLoop::Clock::time_point deadline);
+                MemoryQueueOptions options, ResidentState& state, std::uint64_t size,
+                const protocol::ChunkTable& table, std::span<const std::byte> private_data,
+                ControlLoop::Clock::time_point deadline);
   ~ResidentQueue() override;
   ResidentQueue(const ResidentQueue&) = delete;
   ResidentQueue& operator=(const ResidentQueue&) = delete;
@@ -49,6 +51,8 @@ class ResidentQueue final : public ConnectedQueue, private CommandHandler {
   std::size_t poll(std::span<Request*> done) noexcept override;
   int fd() const noexcept override { return data_.fd(); }
   void arm() noexcept override;
+  void resize(std::unique_ptr<QueueResize> to) noexcept override;
+  std::unique_ptr<QueueResize> take_resized() noexcept override;
 
  private:
   static constexpr unsigned kSlot = 0;  ///< one flush is under way at a time
@@ -85,6 +89,7 @@ class ResidentQueue final : public ConnectedQueue, private CommandHandler {
   int flush_error_ = 0;               ///< what the target answered
   std::uint64_t next_range_ = 0;      ///< offset from which ranges are to be handed over
   Page page_;
+  bool has_old_page_ = false;  ///< one is under way that may name what a new size cuts off
 };
 
 }  // namespace rdmablk::initiator

@@ -33,6 +33,7 @@ Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Att
       hold_(offer.use == nullptr
                 ? ExportUse::Hold()
                 : offer.use->attach(request.access == protocol::Access::read_write)),
+      edition_(offer.editions == nullptr ? nullptr : std::make_shared<EditionUse>(*offer.editions)),
       use_(std::move(use)),
       lease_(std::move(lease)),
       session_key_(session_key) {
@@ -55,6 +56,17 @@ Attachment::Attachment(std::uint64_t id, const Offer& offer, const protocol::Att
     reply_.depth = use_->layout().count;
     reply_.max_io = use_->layout().max_io;
   }
+}
+
+std::optional<protocol::EventNotice> Attachment::announce() {
+  if (!edition_ || edition_->is_current()) return std::nullopt;
+  edition_->announce();
+  protocol::EventNotice notice;
+  notice.kind = protocol::EventKind::resized;
+  notice.attachment = id();
+  notice.size = offer_->info.size;
+  notice.table = grant().table;
+  return notice;
 }
 
 Attachment::~Attachment() {

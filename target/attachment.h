@@ -9,6 +9,7 @@
 #include "common/protocol/messages.h"
 #include "common/protocol/private_data.h"
 #include "target/catalog.h"
+#include "target/edition.h"
 #include "target/export_use.h"
 #include "target/lease.h"
 #include "target/limits.h"
@@ -57,6 +58,13 @@ class Attachment {
   std::uint64_t id() const noexcept { return reply_.attachment; }
   const Offer& offer() const noexcept { return *offer_; }
 
+  /// What its initiator knows of the export's size; null when that does not change.
+  const std::shared_ptr<EditionUse>& edition() const noexcept { return edition_; }
+
+  /// @return what to tell its initiator of the size that the export has by now; nothing when it
+  /// knows. edition() has to be acknowledged before the next call.
+  std::optional<protocol::EventNotice> announce();
+
   /// For one of its I/O queues, which may outlive it.
   ExportUse::Hold hold_export() const noexcept;
 
@@ -81,6 +89,7 @@ class Attachment {
  private:
   const Offer* offer_;
   ExportUse::Hold hold_;
+  std::shared_ptr<EditionUse> edition_;
   protocol::AttachReply reply_;
   std::shared_ptr<StoreUse> use_;
   std::shared_ptr<LeaseHold> lease_;

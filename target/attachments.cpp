@@ -221,6 +221,19 @@ protocol::QueueRefusal Attachments::absence(std::uint64_t attachment) const {
           found == ended_.end() ? "there is no such attachment" : found->second.reason};
 }
 
+std::vector<std::uint64_t> Attachments::of_export(std::string_view name) const {
+  std::vector<std::uint64_t> found;
+  for (const auto& [id, attachment] : attachments_) {
+    if (attachment.reply().info.name == name) found.push_back(id);
+  }
+  return found;
+}
+
+Attachment* Attachments::find(std::uint64_t attachment) {
+  const auto found = attachments_.find(attachment);
+  return found == attachments_.end() ? nullptr : &found->second;
+}
+
 void Attachments::clear() noexcept {
   attachments_.clear();
   waiting_.clear();

@@ -5,7 +5,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include "common/auth/key.h"
 #include "common/protocol/messages.h"
@@ -78,6 +80,12 @@ class Attachments {
 
   /// By their numbers.
   const std::map<std::uint64_t, Attachment>& all() const noexcept { return attachments_; }
+
+  /// Those of an export, by their numbers.
+  std::vector<std::uint64_t> of_export(std::string_view name) const;
+
+  /// The attachment of that number; null when there is none (any more).
+  Attachment* find(std::uint64_t attachment);
 
   /// See Attachment::admit().
   std::variant<const Attachment*, protocol::QueueRefusal> admit(

@@ -1,10 +1,12 @@
 #include "target/backing_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/fs.h>
 #include <spdlog/spdlog.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -38,13 +40,13 @@ void lock(const ExportSpec& spec, int fd, const Patience& patience,
   }
 }
 
-std::uint64_t size_of(const OpenedFile& file) {
-  if (file.block_device) {
+std::uint64_t size_of(int fd, bool block_device) {
+  if (block_device) {
     std::uint64_t size = 0;
-    if (::ioctl(file.fd.get(), BLKGETSIZE64, &size) == 0) return size;
+    if (::ioctl(fd, BLKGETSIZE64, &size) == 0) return size;
   } else {
     struct stat status {};
-    if (::fstat(file.fd.get(), &status) == 0) return static_cast<std::uint64_t>(status.st_size);
+    if (::fstat(fd, &status) == 0) return static_cast<std::uint64_t>(status.st_size);
   }
   throw SystemError("ask for the size of a file", errno);
 }
@@ -58,7 +60,7 @@ bool is_protected(int fd) {
 }  // namespace
 
 std::uint64_t checked_size(const ExportSpec& spec, const OpenedFile& file) {
-  const std::uint64_t size = size_of(file);
+  const std::uint64_t size = size_of(file.fd.get(), file.block_device);
   if (spec.file_size && size != *spec.file_size) {
     fail_export(spec, fmt::format("it has {} bytes, not the {} that size= says; what exists is not "
                                   "resized: leave size= out, or resize or remove it",
@@ -103,6 +105,43 @@ BackingFile::BackingFile(const ExportSpec& spec, std::chrono::milliseconds lock_
 
 void BackingFile::keep() noexcept {
   if (created_) created_->keep();
+}
+
+void BackingFile::check_has(std::uint64_t size) const {
+  const std::uint64_t found = size_of(fd_.get(), block_device_);
+  if (size == found) return;
+  throw Error(fmt::format("{} has {} bytes, which is the only size that it can be given: {}", path_,
+                          found, block_device_ ? "resize the device first" : "it is only read"));
+}
+
+/// Space first, and then the size at once: whoever is killed leaves the one size or the other.
+void BackingFile::grow(std::uint64_t size, bool sparse) {
+  const auto fail = [&](int error) {
+    throw Error(
+        fmt::format("cannot make {} {} long: {}", path_, format_size(size), errno_text(error)));
+  };
+  truncate();  // what was not cut off once is not to come back
+  const auto begin = static_cast<off_t>(size_.load());
+  const auto end = static_cast<off_t>(size);
+  if (!sparse && ::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, begin, end - begin) != 0) {
+    const int error = errno;
+    ::ftruncate(fd_.get(), begin);  // gives back what it got
+    fail(error);
+  }
+  if (::ftruncate(fd_.get(), end) != 0) fail(errno);
+  if (::fsync(fd_.get()) != 0) {
+    const int error = errno;
+    ::ftruncate(fd_.get(), begin);
+    fail(error);
+  }
+}
+
+void BackingFile::truncate() {
+  const std::uint64_t size = size_;
+  if (size_of(fd_.get(), block_device_) == size) return;
+  if (::ftruncate(fd_.get(), static_cast<off_t>(size)) == 0 && ::fsync(fd_.get()) == 0) return;
+  throw Error(
+      fmt::format("cannot make {} {} long: {}", path_, format_size(size), errno_text(errno)));
 }
 
 std::string_view BackingFile::base_name() const noexcept {

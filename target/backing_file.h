@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -34,10 +35,10 @@ DirectSupport choose_direct(const ExportSpec& spec, int fd, std::uint64_t size);
 /// locks (fcntl(2) F_OFD_SETLK and flock(2)) that keep others away, as long as the object lives
 /// and as long as I/O on the descriptor is under way. Readers may share a file with readers.
 ///
-/// Immutable once kept: any thread may use it at any time. The descriptor's file offset belongs to
-/// map(); I/O gives its own offsets (pread(2), io_uring). Bytes that are read or written at once
-/// must keep to alignment(), and their memory to a page; whoever uses the descriptor never
-/// changes the file's size.
+/// Immutable once kept, but for its size: any thread may use it at any time. The descriptor's file
+/// offset belongs to map(); I/O gives its own offsets (pread(2), io_uring). Bytes that are read or
+/// written at once must keep to alignment(), and their memory to a page; whoever uses the
+/// descriptor never changes the file's size.
 class BackingFile {
  public:
   /// Opens the file, or makes it (mode 0600, with its directory entry on stable storage) when it
@@ -56,6 +57,23 @@ class BackingFile {
 
   /// Bytes; not zero, a multiple of 512, and of alignment().
   std::uint64_t size() const noexcept { return size_; }
+
+  /// Says how much of it is to be used from now on, which is there. Any thread.
+  void set_size(std::uint64_t size) noexcept { size_ = size; }
+
+  /// Whether it can be given another size, or be looked at only whether it has got one: a block
+  /// device, and a file that is only read.
+  bool can_resize() const noexcept { return !block_device_ && !read_only_; }
+
+  /// Checks that one that cannot be resized has so many bytes by now. Throws Error.
+  void check_has(std::uint64_t size) const;
+
+  /// Makes the file longer, by zeroes, on stable storage, without using them yet.
+  /// @param sparse whether space is taken only when it is written to. Throws Error.
+  void grow(std::uint64_t size, bool sparse);
+
+  /// Makes it as long as is used. Throws Error.
+  void truncate();
 
   bool is_direct() const noexcept { return direct_.block != 0; }
 
@@ -94,7 +112,7 @@ class BackingFile {
   std::string path_;
   bool read_only_;
   bool block_device_ = false;
-  std::uint64_t size_ = 0;
+  std::atomic<std::uint64_t> size_ = 0;
   DirectSupport direct_;
   UniqueFd fd_;
   std::optional<CreatedFile> created_;

@@ -24,6 +24,13 @@ void Catalog::add(Offer offer) {
   offers_.insert_or_assign(std::move(name), std::move(offer));
 }
 
+void Catalog::update(Offer offer) {
+  for (Offers* const offers : {&offers_, &withdrawn_}) {
+    const auto found = offers->find(offer.info.name);
+    if (found != offers->end()) found->second = offer;
+  }
+}
+
 const Offer* Catalog::find(const Offers& offers, std::string_view name) {
   const auto found = offers.find(name);
   return found == offers.end() ? nullptr : &found->second;

@@ -13,6 +13,7 @@
 namespace rdmablk::target {
 
 class AccessRules;
+class Editions;
 class ExportIdentity;
 class ExportUse;
 class FileStore;
@@ -32,6 +33,7 @@ struct Offer {
   ExportIdentity* identity = nullptr;  ///< never null in a catalog; owned by the export
   const AccessRules* rules = nullptr;  ///< who may have it; null: everybody
   Lease* lease = nullptr;              ///< of an export with one writer at a time; owned by it
+  Editions* editions = nullptr;        ///< of its size; null: that does not change; owned by it
   ExportUse* use = nullptr;            ///< who uses it; null: nobody counts; owned by the export
   std::uint32_t epoch = 1;
   Grant read_only;
@@ -54,6 +56,9 @@ class Catalog {
  public:
   /// Nothing may be left of one of the same name.
   void add(Offer offer);
+
+  /// What is offered has changed: the offer of its name, which stays where it is.
+  void update(Offer offer);
 
   /// The offer of that name, valid until it is removed; null when there is none.
   const Offer* find(std::string_view name) const;

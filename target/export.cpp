@@ -74,9 +74,11 @@ Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
     const auto made = Clock::now();
     if (options_.cancellation != nullptr) options_.cancellation->check();
     for (ibv_context* const device : devices) registrations_.emplace(device, register_with(device));
+    editions_.publish(make_edition(spec_.size));
     spdlog::debug("export '{}': memory made in {:.1f} ms, registered in {:.1f} ms", spec_.name,
                   in_milliseconds(made - start), in_milliseconds(Clock::now() - made));
   }
+  if (spec_.kind == ExportKind::file) editions_.publish(make_edition(spec_.size));
   options_.cancellation = nullptr;  // it is made
   if (!spec_.read_only && !spec_.shared) lease_ = std::make_unique<Lease>(spec_.name, *identity_);
 }
@@ -85,7 +87,7 @@ Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
 /// but cannot be.
 bool Export::is_current(const MemoryRecord& record) const {
   if (!is_backed()) return true;
-  if (record.is_dirty && record.size != spec_.size) {
+  if (record.is_dirty && record.size != spec_.size && !was_being_resized(record)) {
     throw Error(
         fmt::format("memory of export '{}' was kept, and {} has another size now; give it the {} "
                     "again that it had, or give --discard {} to let go of that memory",
@@ -98,12 +100,16 @@ bool Export::is_current(const MemoryRecord& record) const {
 
 /// @param node where new memory is to lie; what was kept stays where it is.
 void Export::make_memory(std::optional<KeptMemory> kept, std::optional<int> node) {
+  if (kept) adopt_size(kept->record.record());
   if (kept && !is_current(kept->record.record())) kept.reset();
   inherits_ = kept.has_value();
   if (kept) {
     record_ = std::make_unique<RecordMemory>(std::move(kept->record));
+    MemoryRecord record = record_->record();
     memory_ = std::make_unique<MemoryBacking>(spec_.name, std::move(kept->memory), spec_.size,
-                                              spec_.huge_page);
+                                              spec_.huge_page, record.size);
+    record.size = spec_.size;
+    record_->update(record);
     in_store_ = kept->in_store;
   } else {
     memory_ = std::make_unique<MemoryBacking>(spec_.name, spec_.size, spec_.huge_page, node,
@@ -116,6 +122,23 @@ void Export::make_memory(std::optional<KeptMemory> kept, std::optional<int> node
     identity_ = std::make_unique<MemoryIdentity>(*record_);
   }
   fill_memory();
+}
+
+/// Memory that was resized while it was served keeps its size, whatever the configuration says.
+void Export::adopt_size(const MemoryRecord& record) {
+  if (spec_.kind != ExportKind::memory || record.size == spec_.size || !record.is_resized) return;
+  spdlog::warn(
+      "export '{}': it was resized to {} while it was served, and stays so; it is configured with "
+      "{}: resize it, or change what it is configured with",
+      spec_.name, format_size(record.size), format_size(spec_.size));
+  spec_.size = record.size;
+}
+
+/// Whether its file has another size than its memory because an earlier process was about to resize
+/// them, and had the file's part done.
+bool Export::was_being_resized(const MemoryRecord& record) const {
+  return store_ != nullptr && StoredIdentity::was_being_resized(*options_.state, file_.file_name(),
+                                                                record.size, spec_.size);
 }
 
 std::unique_ptr<RecordMemory> Export::make_record() const {
@@ -207,6 +230,7 @@ void Export::mark_clean() {
 }
 
 KeptMemory Export::release() {
+  editions_.clear();
   registrations_.clear();
   resident_.reset();
   save_place_.reset();  // the successor's
@@ -224,11 +248,8 @@ std::string Export::backing_path() const {
 }
 
 Export::Registrations Export::register_with(ibv_context* device) const {
-  const auto memory = memory_->bytes();
-  Registrations made{Registration(device, memory, spec_.chunk, Access::read_only), {}};
-  if (!spec_.read_only) {
-    made.read_write.emplace(device, memory, spec_.chunk, Access::read_write);
-  }
+  Registrations made{Registration(device, spec_.chunk, Access::read_only), {}};
+  if (!spec_.read_only) made.read_write.emplace(device, spec_.chunk, Access::read_write);
   return made;
 }
 
@@ -244,6 +265,7 @@ Offer Export::offer(ibv_context* device) {
   offer.identity = identity_.get();
   offer.rules = &spec_.rules;
   offer.lease = lease_.get();
+  offer.editions = &editions_;
   offer.use = &use_;
   if (!spec_.read_only) offer.read_write.emplace();
   if (memory_) add_grants(offer, device);
@@ -252,12 +274,15 @@ Offer Export::offer(ibv_context* device) {
 }
 
 void Export::add_grants(Offer& offer, ibv_context* device) const {
-  const auto grant_of = [](const Registration& registration) {
-    return Grant{registration.table(), &registration.protection_domain()};
+  const auto grant_of = [](const Registration& registration, const RegisteredTable& table) {
+    return Grant{table.where(), &registration.protection_domain()};
   };
   const Registrations& registrations = registrations_.at(device);
-  offer.read_only = grant_of(registrations.read_only);
-  if (registrations.read_write) offer.read_write = grant_of(*registrations.read_write);
+  const Edition::Tables& tables = editions_.current().tables.at(device);
+  offer.read_only = grant_of(registrations.read_only, *tables.read_only);
+  if (registrations.read_write) {
+    offer.read_write = grant_of(*registrations.read_write, *tables.read_write);
+  }
 }
 
 void Export::add_file(Offer& offer) const {
@@ -275,8 +300,10 @@ void Export::add_file(Offer& offer) const {
 Footprint Export::footprint() const noexcept {
   Footprint sum;
   for (const auto& [device, made] : registrations_) {
-    sum += made.read_only.footprint();
-    if (made.read_write) sum += made.read_write->footprint();
+    sum.protection_domains += made.read_write ? 2 : 1;
+  }
+  for (const auto& edition : editions_.all()) {
+    sum += footprint_of(*edition, edition.get() != &editions_.current());
   }
   return sum;
 }

@@ -9,6 +9,7 @@
 #include "common/protocol/messages.h"
 #include "target/cancellation.h"
 #include "target/catalog.h"
+#include "target/edition.h"
 #include "target/export_identity.h"
 #include "target/export_spec.h"
 #include "target/export_use.h"
@@ -54,6 +55,27 @@ class Export {
 
   /// One line for the log: name, size, chunks or file, UUID.
   std::string describe() const;
+
+  /// A new size goes through these, in this order; nothing else of it happens meanwhile. When it
+  /// gets smaller, cut() comes once nobody knows a larger edition, and these are destroyed.
+
+  /// Why it cannot have a size; nothing when it can, as far as shows at once.
+  std::optional<std::string> refuse_size(std::uint64_t size) const;
+
+  /// Makes what the new size takes. Blocks; any thread. Throws Error; nothing has changed then.
+  void prepare_resize(std::uint64_t size);
+
+  /// Offers it with the new size: make offers anew.
+  void publish_resize();
+
+  /// Gives that up in place of publish_resize(), for a smaller size. Blocks; any thread.
+  void abandon_resize() noexcept;
+
+  /// Lets go of what is behind the new size. Blocks; any thread. Throws Error.
+  void cut();
+
+  /// What it is and was offered as.
+  Editions& editions() noexcept { return editions_; }
 
   /// What its memory takes of all devices.
   Footprint footprint() const noexcept;
@@ -130,6 +152,10 @@ class Export {
     std::optional<Registration> read_write;
   };
   Registrations register_with(ibv_context* device) const;
+  std::unique_ptr<Edition> make_edition(std::uint64_t size) const;
+  void grow(std::uint64_t size);
+  void adopt_size(const MemoryRecord& record);
+  bool was_being_resized(const MemoryRecord& record) const;
   void add_grants(Offer& offer, ibv_context* device) const;
   void add_file(Offer& offer) const;
 
@@ -148,6 +174,8 @@ class Export {
   std::unique_ptr<MemoryBacking> memory_;
   std::unique_ptr<ResidentStore> resident_;
   std::map<ibv_context*, Registrations> registrations_;
+  Editions editions_;              ///< their tables lie in these
+  std::unique_ptr<Edition> next_;  ///< is being made, or waits to be published
 };
 
 }  // namespace rdmablk::target

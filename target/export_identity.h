@@ -26,6 +26,12 @@ class ExportIdentity {
   /// Throws Error; no number was given then.
   virtual std::uint64_t next_lease() = 0;
 
+  /// The size of the content, in bytes, is about to change, and has changed; or has not after all.
+  /// In between, the content is recognised with either. Any thread. The first two throw Error.
+  virtual void begin_resize(std::uint64_t /*size*/) {}
+  virtual void end_resize(std::uint64_t /*size*/) {}
+  virtual void cancel_resize() noexcept {}
+
   /// Acknowledged content may be lost (a flush failed): whoever has unflushed writes must not come
   /// back as if nothing had happened. Any thread.
   virtual void mark_lost() noexcept = 0;

@@ -10,6 +10,7 @@
 #include "common/verbs/memory_region.h"
 #include "target/boot_id.h"
 #include "target/distinct_files.h"
+#include "target/known_size.h"
 #include "target/machine_memory.h"
 #include "target/memlock_budget.h"
 #include "target/store_grant.h"
@@ -39,12 +40,14 @@ std::vector<ExportSpec> together(std::span<const ExportSpec> others,
 
 /// Opens the files of those that have one. @param specs get their sizes.
 std::vector<std::unique_ptr<FileStore>> open_stores(std::span<const ExportOrder> orders,
-                                                    std::vector<ExportSpec>& specs) {
+                                                    std::vector<ExportSpec>& specs,
+                                                    const StateDirectory* state) {
   std::vector<std::unique_ptr<FileStore>> stores;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     ExportSpec& spec = specs[i];
     auto& store = stores.emplace_back();
     if (!spec.has_file()) continue;
+    adopt_known_size(spec, state);
     store = std::make_unique<FileStore>(spec, orders[i].file_number);
     spec.size = store->file().size();
     if (spec.kind == protocol::ExportKind::resident) check_chunk_count(spec);
@@ -128,7 +131,7 @@ std::vector<std::unique_ptr<Export>> make_exports(std::span<const ExportOrder> o
   check_distinct_files(together(others, specs));
   expect_sizes(specs);
   check_memory(without(specs, inherited), read_machine_memory());
-  auto stores = open_stores(orders, specs);
+  auto stores = open_stores(orders, specs, ground.state);
   check_memory(without(specs, inherited), read_machine_memory());
   check_memlock(together(others, specs), ground.devices.size(), verbs::memlock_limit());
   for (const auto& store : stores) {

@@ -24,6 +24,10 @@ ExportState from(const json& document) {
   document.at("path").get_to(state.path);
   document.at("file").get_to(state.file);
   state.size = number_from(document.at("size_bytes"));
+  if (const auto found = document.find("next_size_bytes"); found != document.end()) {
+    state.next_size = number_from(*found);
+  }
+  state.was_resized = document.value("resized", false);
   state.uuid = uuid_from(document.at("uuid"));
   state.generation = uuid_from(document.at("generation"));
   state.lease = number_from(document.at("lease"));
@@ -47,6 +51,8 @@ std::string ExportState::encode() const {
                 {"lease", lease},
                 {"boot_id", boot},
                 {"clean", clean}};
+  if (was_resized) document["resized"] = true;
+  if (next_size) document["next_size_bytes"] = *next_size;
   if (memory) document["memory"] = format_uuid(*memory);
   // A path need not be UTF-8.
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
@@ -68,7 +74,7 @@ std::optional<ExportState> ExportState::decode(std::string_view text) {
 
 Continuity compare(const ExportState& before, const FoundContent& now) {
   const bool memory_remains = now.memory && before.memory == now.memory;
-  if (before.size != now.size) return Continuity::other;
+  if (before.size != now.size && before.next_size != now.size) return Continuity::other;
   if (memory_remains) return Continuity::same;
   if (before.file != now.file) return Continuity::other;
   // The kernel keeps what a process that was killed has written to a file, but not its memory.

@@ -14,9 +14,11 @@ using MemoryId = protocol::Uuid;
 
 /// What is kept of an export in the state directory.
 struct ExportState {
-  std::string path;        ///< of its file, for people
-  std::string file;        ///< FileFingerprint::incarnation
-  std::uint64_t size = 0;  ///< bytes
+  std::string path;                          ///< of its file, for people
+  std::string file;                          ///< FileFingerprint::incarnation
+  std::uint64_t size = 0;                    ///< bytes
+  std::optional<std::uint64_t> next_size{};  ///< it is being resized to so many
+  bool was_resized = false;  ///< while it was served: the size in the configuration is an older one
   protocol::Uuid uuid{};
   protocol::Generation generation{};
   std::uint64_t lease = 0;  ///< the last number that was given

@@ -94,6 +94,10 @@ Export* Exports::find(std::string_view name) const noexcept {
   return found == exports_.end() ? nullptr : found->get();
 }
 
+void Exports::update_offers(Export& exported) {
+  for (const auto& device : devices_) device->catalog().update(exported.offer(device->context()));
+}
+
 const TargetDevice* Exports::find_device(const ibv_context* context) const noexcept {
   const auto found = std::find_if(devices_.begin(), devices_.end(),
                                   [&](const auto& device) { return device->context() == context; });

@@ -47,6 +47,9 @@ class Exports {
   /// Null when it is none of the target's.
   const TargetDevice* find_device(const ibv_context* context) const noexcept;
 
+  /// An export has changed: offers what it is now.
+  void update_offers(Export& exported);
+
   IoThreads& io_threads() noexcept { return io_threads_; }
 
   /// What each client may use of the memory for slots.

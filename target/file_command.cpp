@@ -131,6 +131,8 @@ void FileCommand::on_granted() noexcept {
 }
 
 void FileCommand::locked() noexcept {
+  // The file may have been cut off since the command came: to write would make it longer again.
+  if (hold_.end > context_.store.file().size()) return finish(ENOSPC);
   if (type_ == MessageType::write) {
     return write_piece(request_.offset, request_.offset + request_.length);
   }

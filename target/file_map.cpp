@@ -48,8 +48,9 @@ int find_extent(int fd, std::uint64_t offset, std::uint64_t length,
 int BackingFile::map(std::uint64_t offset, std::uint64_t length, std::span<protocol::Extent> into,
                      std::size_t& count) const noexcept {
   count = 0;
-  if (offset >= size_) return 0;
-  length = std::min(length, size_ - offset);
+  const std::uint64_t size = size_;
+  if (offset >= size) return 0;
+  length = std::min(length, size - offset);
   while (length != 0) {
     protocol::Extent next{length, false};
     if (!block_device_) {

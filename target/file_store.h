@@ -20,6 +20,15 @@ class FileStore {
   void keep() noexcept { file_.keep(); }
 
   const BackingFile& file() const noexcept { return file_; }
+  BackingFile& file() noexcept { return file_; }
+
+  /// Uses more of the file, which is there already.
+  void grow_to(std::uint64_t size) noexcept { file_.set_size(size); }
+
+  /// Uses no more of the file than that, and makes it as long once all writes behind it are
+  /// through; blocks. One that comes later finds the new size when it holds the lock. Throws Error.
+  void cut_to(std::uint64_t size);
+
   unsigned number() const noexcept { return number_; }
   RangeLock& ranges() noexcept { return ranges_; }
   FlushGroup& flushes() noexcept { return flushes_; }

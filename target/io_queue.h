@@ -65,6 +65,7 @@ class IoQueue : public cm::EventHandler {
         number_(number),
         hold_(attachment.hold_export()),
         lease_(attachment.lease()),
+        edition_(attachment.edition()),
         owner_(&owner) {}
 
   /// See close().
@@ -78,9 +79,10 @@ class IoQueue : public cm::EventHandler {
  private:
   std::uint64_t attachment_;
   std::uint16_t number_;
-  ExportUse::Hold hold_;                    // and neither is the export
-  std::shared_ptr<const LeaseHold> lease_;  // is not free before the queue is gone
-  IoQueueOwner* owner_;                     // null: nobody is told any more
+  ExportUse::Hold hold_;                       // and neither is the export
+  std::shared_ptr<const LeaseHold> lease_;     // is not free before the queue is gone
+  std::shared_ptr<const EditionUse> edition_;  // what it reaches stays as long
+  IoQueueOwner* owner_;                        // null: nobody is told any more
   std::function<void()> closed_;
   bool established_ = false;
 };

@@ -35,13 +35,14 @@ struct Limits {
   std::uint32_t slots = 32;                            ///< requests in flight on a queue
   std::uint32_t slot_size = std::uint32_t{128} << 10;  ///< bytes of a request
 
-  std::chrono::milliseconds handshake{10'000};   ///< from a connection to its use
-  std::chrono::milliseconds reticence{1'000};    ///< of one that need not give way to others yet
-  std::chrono::milliseconds keepalive{5'000};    ///< how often a peer says something; 0: any time
-  std::chrono::milliseconds lease_wait{2'000};   ///< for a writer that is just leaving
-  std::chrono::milliseconds fence_wait{10'000};  ///< for one that is fenced, until it is through
-  std::chrono::milliseconds last_word{1'000};    ///< for the peer to read why its session ends
-  std::chrono::milliseconds goodbye{1'000};      ///< for all to acknowledge that the target ends
+  std::chrono::milliseconds handshake{10'000};    ///< from a connection to its use
+  std::chrono::milliseconds reticence{1'000};     ///< of one that need not give way to others yet
+  std::chrono::milliseconds keepalive{5'000};     ///< how often a peer says something; 0: any time
+  std::chrono::milliseconds lease_wait{2'000};    ///< for a writer that is just leaving
+  std::chrono::milliseconds fence_wait{10'000};   ///< for one that is fenced, until it is through
+  std::chrono::milliseconds resize_wait{30'000};  ///< for all to be through with a larger size
+  std::chrono::milliseconds last_word{1'000};     ///< for the peer to read why its session ends
+  std::chrono::milliseconds goodbye{1'000};       ///< for all to acknowledge that the target ends
 
   /// After which a peer that says nothing is taken for gone; zero: never.
   std::chrono::milliseconds silence() const noexcept { return 3 * keepalive; }

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "common/memory_mapping.h"
 #include "common/unique_fd.h"
+#include "target/reserved_addresses.h"
 
 namespace rdmablk::target {
 
@@ -15,7 +15,8 @@ class Cancellation;
 
 /// The memory of an export: one memfd (memfd_create(2)), mapped shared. All of its pages are
 /// allocated and zero, so that neither a device nor a process meets a page that cannot be had;
-/// it is sealed against shrinking, and no part of a core dump.
+/// it is sealed against shrinking, and no part of a core dump. It may grow, and give memory back
+/// again, in place; its file never gets shorter.
 class MemoryBacking {
  public:
   /// @param name of the export; shows in /proc/PID/maps.
@@ -29,11 +30,23 @@ class MemoryBacking {
                 std::optional<int> node = std::nullopt, const Cancellation* cancellation = nullptr);
 
   /// Takes over what another process had, as it is.
-  /// @param fd a sealed memfd of these sizes. Throws Error.
-  MemoryBacking(const std::string& name, UniqueFd fd, std::uint64_t size, std::uint64_t huge_page);
+  /// @param fd a sealed memfd. @param before bytes that were served of it; what lies behind them
+  /// becomes zero. Throws Error.
+  MemoryBacking(const std::string& name, UniqueFd fd, std::uint64_t size, std::uint64_t huge_page,
+                std::uint64_t before);
+  ~MemoryBacking() = default;
+  MemoryBacking(const MemoryBacking&) = delete;
+  MemoryBacking& operator=(const MemoryBacking&) = delete;
 
-  /// What is served: exactly `size` bytes. Behind them lies the rest of the last page.
-  std::span<std::byte> bytes() const noexcept { return mapping_.bytes().first(size_); }
+  /// What is served: exactly `size` bytes. Behind them lies the rest of the last page. It stays
+  /// where it is when the size changes.
+  std::span<std::byte> bytes() const noexcept { return {addresses_.data(), size_}; }
+
+  /// Gets larger, by zeroes. Throws Error, and is what it was then.
+  void grow(std::uint64_t size);
+
+  /// Gets smaller, and gives back what it can. @pre no device reaches what is cut off.
+  void shrink(std::uint64_t size) noexcept;
 
   int fd() const noexcept { return fd_.get(); }
 
@@ -41,15 +54,22 @@ class MemoryBacking {
   UniqueFd release() noexcept { return std::move(fd_); }
 
  private:
-  void size_file(const std::string& name, std::uint64_t huge_page);
-  void map(const std::string& name, std::uint64_t huge_page);
-  void place(const std::string& name, int node) const;
-  void allocate(const std::string& name, std::uint64_t huge_page, std::optional<int> node,
-                const Cancellation* cancellation);
+  void size_file(std::size_t bytes);
+  void reserve(std::size_t bytes);
+  void map(std::size_t bytes);
+  void unmap(std::size_t bytes) noexcept;
+  void place(std::size_t from) const;
+  void allocate(std::size_t from, const Cancellation* cancellation = nullptr);
+  void clear(std::size_t from, std::size_t to) noexcept;
+  std::size_t whole_pages(std::uint64_t size) const noexcept;
 
+  std::string name_;
+  std::uint64_t huge_page_;
+  std::optional<int> node_;
   std::size_t size_;
+  std::size_t mapped_ = 0;  ///< bytes, of whole pages
   UniqueFd fd_;
-  MemoryMapping mapping_;
+  ReservedAddresses addresses_;
 };
 
 }  // namespace rdmablk::target

@@ -22,6 +22,14 @@ std::uint64_t MemoryIdentity::next_lease() {
   return record.lease;
 }
 
+void MemoryIdentity::end_resize(std::uint64_t size) {
+  const std::scoped_lock lock(mutex_);
+  MemoryRecord record = memory_.record();
+  record.size = size;
+  record.is_resized = true;
+  memory_.update(record);
+}
+
 void MemoryIdentity::mark_lost() noexcept {
   const std::scoped_lock lock(mutex_);
   MemoryRecord record = memory_.record();

@@ -19,6 +19,7 @@ class MemoryIdentity final : public ExportIdentity {
   std::uint64_t last_lease() const noexcept override;
   std::uint64_t next_lease() override;
   void mark_lost() noexcept override;
+  void end_resize(std::uint64_t size) override;
 
  private:
   mutable std::mutex mutex_;

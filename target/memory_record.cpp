@@ -45,7 +45,8 @@ std::uint64_t check_of(const Slot& slot) {
 bool has_bools(std::span<const std::byte> slot) {
   const auto record = slot.subspan(offsetof(Slot, record));
   return record[offsetof(MemoryRecord, is_dirty)] <= std::byte{1} &&
-         record[offsetof(MemoryRecord, is_suspect)] <= std::byte{1};
+         record[offsetof(MemoryRecord, is_suspect)] <= std::byte{1} &&
+         record[offsetof(MemoryRecord, is_resized)] <= std::byte{1};
 }
 
 std::optional<Slot> read_slot(int fd, std::uint64_t number) {

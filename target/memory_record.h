@@ -26,7 +26,8 @@ struct MemoryRecord {
   protocol::ExportKind kind = protocol::ExportKind::memory;
   bool is_dirty = false;    ///< the file, if it has one, may lack what is in memory
   bool is_suspect = false;  ///< the file may lack even what reading it shows: a flush failed
-  std::array<std::uint8_t, 5> unused{};
+  bool is_resized = false;  ///< its size was changed while it was served
+  std::array<std::uint8_t, 4> unused{};
 };
 
 /// Puts a text into a field of a record, and takes it out. @pre it fits.

@@ -38,9 +38,10 @@ void Reconciliation::start(std::uint64_t repaired) noexcept {
 /// Has a piece work on what comes next, if there is anything.
 void Reconciliation::next(Piece& piece) noexcept {
   if (stopped_) fail("go on", ECANCELED);
-  if (result_.error == 0 && position_ < memory_.size()) {
+  const std::uint64_t size = store_.file().size();
+  if (result_.error == 0 && position_ < size) {
     const std::uint64_t begin = position_;
-    position_ += std::min<std::uint64_t>(kPieceSize, memory_.size() - begin);
+    position_ += std::min(kPieceSize, size - begin);
     return piece.begin(begin, position_ - begin);
   }
   if (--active_ > 0) return;
@@ -95,7 +96,14 @@ void Reconciliation::Piece::Hold::on_granted() noexcept {
   thread.is_current() ? piece_.locked() : thread.post(piece_.turn_);
 }
 
+/// What has been cut off meanwhile is left out.
 void Reconciliation::Piece::locked() noexcept {
+  const std::uint64_t size = run_.store_.file().size();
+  if (hold_.begin >= size) {
+    run_.store_.ranges().release(hold_);
+    return run_.next(*this);
+  }
+  length_ = std::min(length_, size - hold_.begin);
   if (run_.everything_) return write_next();
   transfer(RingOperation::Kind::read, 0, length_);
 }

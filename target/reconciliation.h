@@ -40,7 +40,8 @@ class ReconciliationOwner {
 /// write to the memory meanwhile.
 class Reconciliation {
  public:
-  /// All outlive this. @param thread whose ring has the store's file.
+  /// All outlive this. @param memory stays where it is, and covers the file whatever its size.
+  /// @param thread whose ring has the store's file.
   Reconciliation(FileStore& store, std::span<const std::byte> memory, IoThread& thread,
                  ReconciliationOwner& owner);
   Reconciliation(const Reconciliation&) = delete;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
 #include <utility>
 
 #include "common/numa.h"
@@ -12,9 +11,6 @@
 
 namespace rdmablk::target {
 namespace {
-
-/// The only table that an export without resizing ever has.
-constexpr std::uint64_t kFirstTable = 1;
 
 unsigned chunk_access(protocol::Access access) {
   return access == protocol::Access::read_write
@@ -27,48 +23,47 @@ std::uint64_t fit_chunk(ibv_context* device, std::uint64_t chunk) {
   return largest == 0 ? chunk : std::min(chunk, std::bit_floor(largest));
 }
 
-std::vector<verbs::MemoryRegion> register_chunks(const verbs::ProtectionDomain& pd,
-                                                 std::span<std::byte> memory, std::uint64_t chunk,
-                                                 unsigned access) {
-  std::vector<std::optional<verbs::MemoryRegion>> made(chunk_count(memory.size(), chunk));
-  const auto node = device_numa_node(verbs::device_name(pd.context()));
-  for_each_piece(memory, chunk, node, [&](std::size_t number, std::span<std::byte> piece) {
-    made[number].emplace(pd, piece, access);
-  });
-  std::vector<verbs::MemoryRegion> regions;
-  regions.reserve(made.size());
-  for (auto& region : made) regions.push_back(std::move(*region));
-  return regions;
+/// The chunk of another table that is this very piece; null when there is none.
+RegisteredTable::Chunk find_same(const RegisteredTable* table, std::size_t number,
+                                 std::span<const std::byte> piece) {
+  if (table == nullptr || number >= table->chunks().size()) return nullptr;
+  const auto& chunk = table->chunks()[number];
+  return chunk->data() == piece.data() && chunk->size() == piece.size() ? chunk : nullptr;
 }
 
 }  // namespace
 
-Registration::Registration(ibv_context* device, std::span<std::byte> memory, std::uint64_t chunk,
-                           protocol::Access access)
-    : chunk_(fit_chunk(device, chunk)),
-      pd_(device),
-      chunks_(register_chunks(pd_, memory, chunk_, chunk_access(access))),
-      table_(pd_, table_bytes(chunks_.size()), IBV_ACCESS_REMOTE_READ) {
-  write_table();
+Registration::Registration(ibv_context* device, std::uint64_t chunk, protocol::Access access)
+    : chunk_(fit_chunk(device, chunk)), access_(access), pd_(device) {}
+
+std::unique_ptr<const RegisteredTable> Registration::make_table(
+    std::span<std::byte> memory, std::uint64_t number, const RegisteredTable* before) const {
+  std::vector<RegisteredTable::Chunk> chunks(chunk_count(memory.size(), chunk_));
+  const auto node = device_numa_node(verbs::device_name(pd_.context()));
+  for_each_piece(memory, chunk_, node, [&](std::size_t i, std::span<std::byte> piece) {
+    chunks[i] = find_same(before, i, piece);
+    if (chunks[i]) return;
+    chunks[i] = std::make_shared<const verbs::MemoryRegion>(pd_, piece, chunk_access(access_));
+  });
+  return std::make_unique<const RegisteredTable>(pd_, std::move(chunks), chunk_, number);
 }
 
-void Registration::write_table() {
+RegisteredTable::RegisteredTable(const verbs::ProtectionDomain& pd, std::vector<Chunk> chunks,
+                                 std::uint64_t chunk, std::uint64_t number)
+    : chunks_(std::move(chunks)),
+      chunk_(chunk),
+      number_(number),
+      table_(pd, table_bytes(chunks_.size()), IBV_ACCESS_REMOTE_READ) {
   protocol::WireWriter writer({table_.data(), table_bytes(chunks_.size())});
-  for (const verbs::MemoryRegion& chunk : chunks_) {
-    protocol::ChunkEntry{reinterpret_cast<std::uintptr_t>(chunk.data()), chunk.rkey()}.encode(
+  for (const Chunk& region : chunks_) {
+    protocol::ChunkEntry{reinterpret_cast<std::uintptr_t>(region->data()), region->rkey()}.encode(
         writer);
   }
 }
 
-Footprint Registration::footprint() const noexcept {
-  Footprint sum{0, chunks_.size() + 1, 1, table_bytes(chunks_.size())};
-  for (const verbs::MemoryRegion& chunk : chunks_) sum.bytes += chunk.size();
-  return sum;
-}
-
-protocol::ChunkTable Registration::table() const noexcept {
+protocol::ChunkTable RegisteredTable::where() const noexcept {
   return {reinterpret_cast<std::uintptr_t>(table_.data()), table_.rkey(),
-          static_cast<std::uint32_t>(chunks_.size()), chunk_, kFirstTable};
+          static_cast<std::uint32_t>(chunks_.size()), chunk_, number_};
 }
 
 }  // namespace rdmablk::target

@@ -2,44 +2,41 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
 
 #include "common/protocol/messages.h"
-#include "common/verbs/memory_region.h"
 #include "common/verbs/protection_domain.h"
-#include "common/verbs/registered_buffer.h"
-#include "target/footprint.h"
+#include "target/registered_table.h"
 
 namespace rdmablk::target {
 
-/// The memory of one export, registered with one device for one access: a protection domain of its
-/// own, in which nothing lies but the chunks and the table that names them. A queue pair made in it
+/// The memory of one export on one device for one access: a protection domain of its own, in which
+/// nothing lies but chunks of that memory and the tables that name them. A queue pair made in it
 /// reaches this export, in this way, and nothing else.
 class Registration {
  public:
   /// @param device outlives the registration.
-  /// @param memory what to register; not owned; outlives the registration.
   /// @param chunk bytes of a chunk, a power of two; smaller ones are made where the device takes no
   /// region of that size.
-  /// Throws MemlockError or SystemError.
-  Registration(ibv_context* device, std::span<std::byte> memory, std::uint64_t chunk,
-               protocol::Access access);
+  /// Throws SystemError.
+  Registration(ibv_context* device, std::uint64_t chunk, protocol::Access access);
 
   const verbs::ProtectionDomain& protection_domain() const noexcept { return pd_; }
 
-  Footprint footprint() const noexcept;
-
-  /// Where the table lies, and how the memory is cut.
-  protocol::ChunkTable table() const noexcept;
+  /// Registers the memory and makes a table of it, which this outlives. Any thread.
+  /// @param memory what to register; not owned; outlives the table.
+  /// @param before a table of the same memory, maybe of another size: what is the same in both is
+  /// not registered anew. Null: there is none.
+  /// Throws MemlockError or SystemError.
+  std::unique_ptr<const RegisteredTable> make_table(std::span<std::byte> memory,
+                                                    std::uint64_t number,
+                                                    const RegisteredTable* before) const;
 
  private:
-  void write_table();
-
   std::uint64_t chunk_;
+  protocol::Access access_;
   verbs::ProtectionDomain pd_;
-  std::vector<verbs::MemoryRegion> chunks_;
-  verbs::RegisteredBuffer table_;
 };
 
 /// The bytes of a chunk table of `chunks` entries.

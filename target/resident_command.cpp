@@ -40,13 +40,20 @@ void ResidentCommand::on_granted() noexcept {
   context_.thread.is_current() ? locked() : context_.thread.post(turn_);
 }
 
+/// What has been cut off since the flush came is left out.
 void ResidentCommand::locked() noexcept {
+  const std::uint64_t stop = std::min(hold_.end, context_.store.file().size());
+  if (stop <= hold_.begin) {
+    context_.store.ranges().release(hold_);
+    position_ = end_;
+    return next_piece();
+  }
   TransferPlan plan;
   plan.kind = RingOperation::Kind::write;
   plan.file = context_.store.number();
   plan.buffer = context_.buffers;
   plan.data = buffer_.data();
-  plan.length = hold_.end - hold_.begin;
+  plan.length = stop - hold_.begin;
   plan.offset = hold_.begin;
   plan.alignment = context_.store.file().alignment();
   std::memcpy(plan.data, context_.resident.memory().data() + plan.offset, plan.length);

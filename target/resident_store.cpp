@@ -129,7 +129,7 @@ void ResidentStore::on_progress(std::uint64_t done) noexcept {
     progress_.emplace(
         Progress::Words{fmt::format("export '{}'", name_),
                         fmt::format("comparing with {}:", store_.file().path()), "compared"},
-        memory_.size(), standard_progress_output());
+        store_.file().size(), standard_progress_output());
   }
   progress_->show(done);
 }

@@ -35,7 +35,8 @@ class ResidentStore final : private ReconciliationOwner {
   /// Loads the file into the memory, showing how far it has come, or begins to write back what it
   /// lacks. Throws Error.
   /// @param name of the export, for messages. @param memory of the file's size, served by devices
-  /// while this compares and writes it. Both outlive this, as the store does.
+  /// while this compares and writes it. Both outlive this, as the store does. The memory may grow
+  /// and shrink in place: this goes by the size of the file.
   /// @param cancellation ends loading early; null: nothing does.
   ResidentStore(std::string name, FileStore& store, std::span<std::byte> memory,
                 ResidentContent content = ResidentContent::none,

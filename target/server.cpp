@@ -60,6 +60,7 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
       io_, counters_, limits_, random_bytes<protocol::InstanceId>(), exports_.io_threads(), drain_,
       exports_.client_budgets(), client_queues_, key_ring_.keys(), client_log_, strangers_});
   sessions_.emplace(*environment_);
+  resizer_.emplace(io_, exports_, *sessions_, limits_.resize_wait);
 }
 
 Server::~Server() {
@@ -97,6 +98,7 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   sessions_->clear();
   drain_queues();
   changes_.finish();
+  resizer_->finish();
   if (!successor_) {
     settle_exports();
     return {};
@@ -224,11 +226,19 @@ void Server::add_export(const ExportSpec& spec, ExportOrigin origin, Done done) 
 }
 
 void Server::remove_export(const std::string& name, const RemoveOptions& options, Done done) {
+  const Export* const exported = exports_.find(name);
+  if (exported != nullptr && resizer_->is_busy(*exported)) {
+    return done(fmt::format("export '{}' is being resized; try again when that is done", name));
+  }
   changes_.remove(name, options, telling_status(std::move(done)));
 }
 
-void Server::resize_export(const std::string& /*name*/, std::uint64_t /*size*/, Done done) {
-  done("exports cannot be resized yet");
+void Server::resize_export(const std::string& name, std::uint64_t size, Done done) {
+  const Export* const exported = exports_.find(name);
+  if (exported != nullptr && changes_.is_leaving(*exported)) {
+    return done(fmt::format("export '{}' is being removed", name));
+  }
+  resizer_->resize(name, size, telling_status(std::move(done)));
 }
 
 bool Server::evict(std::uint32_t session, const std::string& reason) {
@@ -255,6 +265,7 @@ Administration::Done Server::telling_status(Done done) {
 void Server::shut_down() {
   stopping_ = true;
   changes_.stop();
+  resizer_->stop();
   service_manager_.tell_stopping();
   if (admin_) admin_->close();
   listeners_.clear();
@@ -270,8 +281,9 @@ void Server::shut_down() {
 
 std::optional<std::string> Server::refuse_successor(const SuccessionRequest& request) {
   if (stopping_) return "the target is about to end";
-  if (!changes_.is_idle())
-    return "an export is being added or removed; try again when that is done";
+  if (!changes_.is_idle() || !resizer_->is_idle()) {
+    return "an export is being added, removed or resized; try again when that is done";
+  }
   return reason_against(request, exports_.kept_records());
 }
 

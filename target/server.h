@@ -28,6 +28,7 @@
 #include "target/options.h"
 #include "target/queue_drain.h"
 #include "target/reload.h"
+#include "target/resizer.h"
 #include "target/service_manager.h"
 #include "target/service_status.h"
 #include "target/session_environment.h"
@@ -130,6 +131,7 @@ class Server final : public Administration, private cm::RequestHandler, private 
   std::optional<AdminDesk> admin_;  ///< as long as it serves
   Listeners listeners_;
   std::optional<Sessions> sessions_;  ///< as soon as there is an environment for them
+  std::optional<Resizer> resizer_;    ///< the same
 };
 
 }  // namespace rdmablk::target

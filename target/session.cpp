@@ -259,9 +259,22 @@ void Session::expel(Status status, const std::string& reason) {
 
 void Session::say_goodbye() {
   if (over_) return;
-  const auto notice = protocol_.say_goodbye();
-  if (!notice) return finish("the target ends");
-  send(*notice);
+  if (!protocol_.is_ready()) return finish("the target ends");
+  if (const auto notice = protocol_.say_goodbye()) send(*notice);
+}
+
+void Session::announce_size(const std::string& name) {
+  if (over_ || last_word_) return;
+  if (const auto notice = protocol_.announce_size(name)) send(*notice);
+}
+
+std::size_t Session::count_larger(const std::string& name, std::uint64_t size) const {
+  const auto& all = protocol_.attachments();
+  return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const auto& entry) {
+    const Attachment& attachment = entry.second;
+    return attachment.reply().info.name == name && attachment.edition() &&
+           attachment.edition()->known_size() > size;
+  }));
 }
 
 void Session::count(Counts& counts) const {

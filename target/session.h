@@ -58,6 +58,15 @@ class Session final : private cm::EventHandler,
   /// Ends one of its attachments. @param taker who takes its lease over, for people.
   void end_attachment(std::uint64_t attachment, const std::string& taker);
 
+  /// Tells the initiator, if it has an export attached and takes that, that it was resized.
+  void announce_size(const std::string& name);
+
+  /// How many of its attachments of an export may use more than so many bytes of it.
+  std::size_t count_larger(const std::string& name, std::uint64_t size) const;
+
+  /// See SessionProtocol::takes_sizes().
+  bool takes_sizes() const noexcept { return protocol_.takes_sizes(); }
+
   /// Ends those of an export that goes away, and answers what waits for one.
   void end_export(const std::string& name);
 

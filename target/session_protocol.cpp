@@ -13,9 +13,6 @@ using protocol::MessageType;
 using protocol::Reason;
 using protocol::Status;
 
-/// The tag of the one notice that may be unacknowledged.
-constexpr std::uint64_t kEventTag = 1;
-
 Step answer(const Message& message, Outgoing::Payload payload) {
   return target::answer(message.header.type, message.header.tag, std::move(payload));
 }
@@ -256,13 +253,42 @@ Step SessionProtocol::peer_error(const Message& message) {
 }
 
 Step SessionProtocol::reply(const Message& message) {
-  const bool expected = event_outstanding_ && message.header.type == MessageType::event &&
-                        message.header.tag == kEventTag;
-  if (!expected) return malformed("a reply to no request came");
-  event_outstanding_ = false;
+  const auto event = message.header.type == MessageType::event
+                         ? events_.acknowledge(message.header.tag)
+                         : std::nullopt;
+  if (!event) return malformed("a reply to no request came");
   Step step;
-  step.acknowledged = true;
+  step.acknowledged = event->attachment == 0;
+  if (Attachment* const attachment = attachments_.find(event->attachment)) {
+    attachment->edition()->acknowledge();
+  }
+  if (!step.acknowledged) step.send = next_event();
   return step;
+}
+
+/// What an initiator is told is worked out when it is sent: it is the last.
+std::optional<Outgoing> SessionProtocol::next_event() {
+  while (const auto event = events_.next()) {
+    protocol::EventNotice notice;
+    notice.kind = protocol::EventKind::shutting_down;
+    if (event->attachment != 0) {
+      Attachment* const attachment = attachments_.find(event->attachment);
+      const auto resized = attachment == nullptr ? std::nullopt : attachment->announce();
+      if (!resized) {
+        events_.skip();
+        continue;
+      }
+      notice = *resized;
+    }
+    return Outgoing{Header{MessageType::event, false, Status::ok, event->tag}, notice};
+  }
+  return std::nullopt;
+}
+
+std::optional<Outgoing> SessionProtocol::announce_size(std::string_view name) {
+  if (!is_open() || !takes_sizes()) return std::nullopt;
+  for (const std::uint64_t attachment : attachments_.of_export(name)) events_.add(attachment);
+  return next_event();
 }
 
 Step SessionProtocol::malformed(const std::string& reason) {
@@ -285,10 +311,8 @@ Outgoing SessionProtocol::abandon(Status status, const std::string& reason) {
 std::optional<Outgoing> SessionProtocol::say_goodbye() {
   if (state_ != State::ready) return std::nullopt;
   state_ = State::leaving;
-  event_outstanding_ = true;
-  protocol::EventNotice notice;
-  notice.kind = protocol::EventKind::shutting_down;
-  return Outgoing{Header{MessageType::event, false, Status::ok, kEventTag}, notice};
+  events_.add(0);
+  return next_event();
 }
 
 std::variant<const Attachment*, protocol::QueueRefusal> SessionProtocol::admit(

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <variant>
 
+#include "common/protocol/features.h"
 #include "common/protocol/header.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/private_data.h"
@@ -14,6 +15,7 @@
 #include "target/catalog.h"
 #include "target/exports_view.h"
 #include "target/limits.h"
+#include "target/session_events.h"
 #include "target/session_peer.h"
 #include "target/step.h"
 
@@ -81,8 +83,20 @@ class SessionProtocol {
   std::variant<const Attachment*, protocol::QueueRefusal> admit(
       const protocol::QueueRequest& request, std::string_view from);
 
+  /// An export was resized, and offers say so already.
+  /// @return the notice to send; nothing when there is nobody to tell, or it has to wait: it is in
+  /// a later step then.
+  std::optional<Outgoing> announce_size(std::string_view name);
+
+  /// Whether its initiator takes notice of that.
+  bool takes_sizes() const noexcept { return peer_.features.has(protocol::Feature::resize); }
+
+  /// Whether there is anybody to say goodbye to.
+  bool is_ready() const noexcept { return state_ == State::ready; }
+
   /// The target is about to end: nothing more can be attached.
-  /// @return the notice to send; nothing when the peer is no session's peer yet, or not any more.
+  /// @return the notice to send; nothing when the peer is no session's peer yet, or not any more,
+  /// or it has to wait as above.
   std::optional<Outgoing> say_goodbye();
 
   /// Ends the conversation from this side.
@@ -114,6 +128,7 @@ class SessionProtocol {
   Step detach(const protocol::Message& message);
   Step peer_error(const protocol::Message& message);
   Step reply(const protocol::Message& message);
+  std::optional<Outgoing> next_event();
   Step end(protocol::Status status, const std::string& reason);
   Step malformed(const std::string& reason);
   std::optional<Step> refuse_attach(const protocol::Message& message,
@@ -123,7 +138,7 @@ class SessionProtocol {
   protocol::InstanceId target_;
   const Limits& limits_;
   State state_ = State::awaiting_hello;
-  bool event_outstanding_ = false;
+  SessionEvents events_;
   SessionPeer peer_;
   ExportsView view_;
   Authenticator authenticator_;

@@ -144,6 +144,27 @@ void Sessions::expel_without_key(const ClientKeys& keys) {
   }
 }
 
+void Sessions::announce_size(const std::string& name) {
+  for (const auto& [id, session] : sessions_) session->announce_size(name);
+}
+
+std::size_t Sessions::count_deaf(const std::string& name, std::uint64_t size) const {
+  std::size_t count = 0;
+  for (const auto& [id, session] : sessions_) {
+    if (!session->is_over() && !session->takes_sizes()) count += session->count_larger(name, size);
+  }
+  return count;
+}
+
+void Sessions::expel_slow(const std::string& name, std::uint64_t size) {
+  for (const auto& [id, session] : sessions_) {
+    if (session->is_over() || session->count_larger(name, size) == 0) continue;
+    session->expel(
+        Status::limit,
+        fmt::format("it did not acknowledge in time that export '{}' was resized", name));
+  }
+}
+
 void Sessions::end_export(const std::string& name) {
   for (const auto& [id, session] : sessions_) session->end_export(name);
 }

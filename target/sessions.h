@@ -36,6 +36,15 @@ class Sessions final : private SessionOwner {
   std::optional<protocol::QueueRefusal> open_queue(std::unique_ptr<cm::Connection>& connection,
                                                    const protocol::QueueRequest& request);
 
+  /// Tells all that have an export attached, and take that, that it was resized.
+  void announce_size(const std::string& name);
+
+  /// How many attachments of an export may use more than so many bytes of it and cannot be told.
+  std::size_t count_deaf(const std::string& name, std::uint64_t size) const;
+
+  /// Ends the sessions that have not acknowledged in time that an export has no more bytes.
+  void expel_slow(const std::string& name, std::uint64_t size);
+
   /// Ends those of clients that have no key any more, whichever it was that they came with.
   void expel_without_key(const ClientKeys& keys);
 

@@ -22,6 +22,9 @@ StoredIdentity::StoredIdentity(const StateDirectory& directory, std::string name
   state_.boot = content.boot;
   state_.memory = content.memory;
   const auto before = find();
+  if (before && before->file == state_.file) {
+    state_.was_resized = before->was_resized || before->next_size.has_value();
+  }
   content.inherited != nullptr ? adopt(*content.inherited, before) : adopt(before);
 }
 
@@ -168,6 +171,66 @@ void StoredIdentity::mark_lost() noexcept {
         "which failed; unmount them before it is started again",
         name_, error.what());
   }
+}
+
+bool StoredIdentity::was_being_resized(const StateDirectory& directory, const std::string& key,
+                                       std::uint64_t first, std::uint64_t second) {
+  const auto text = directory.read(key + ".json");
+  const auto state = text ? ExportState::decode(*text) : std::nullopt;
+  if (!state || !state->next_size) return false;
+  const std::pair sizes{state->size, *state->next_size};
+  return sizes == std::pair(first, second) || sizes == std::pair(second, first);
+}
+
+bool StoredIdentity::was_resized_to(const StateDirectory& directory, const std::string& key,
+                                    const std::string& incarnation, std::uint64_t size) {
+  const auto text = directory.read(key + ".json");
+  const auto state = text ? ExportState::decode(*text) : std::nullopt;
+  if (!state || state->file != incarnation) return false;
+  return (state->was_resized && state->size == size) || state->next_size == size ||
+         (state->next_size && state->size == size);
+}
+
+void StoredIdentity::begin_resize(std::uint64_t size) {
+  const std::scoped_lock writing(writing_);
+  note_size(state_.size, size);
+}
+
+void StoredIdentity::end_resize(std::uint64_t size) {
+  const std::scoped_lock writing(writing_);
+  if (mirror_ != nullptr) {
+    MemoryRecord record = mirror_->record();
+    record.size = size;
+    record.is_resized = true;
+    mirror_->update(record);
+  }
+  note_size(size, std::nullopt);
+}
+
+void StoredIdentity::cancel_resize() noexcept {
+  try {
+    const std::scoped_lock writing(writing_);
+    note_size(state_.size, std::nullopt);
+  } catch (const std::exception& error) {
+    spdlog::warn("{}", error.what());  // a size that is not taken is no harm
+  }
+}
+
+/// @pre writing_ is held.
+void StoredIdentity::note_size(std::uint64_t size, std::optional<std::uint64_t> next) {
+  ExportState noted;
+  {
+    const std::scoped_lock lock(mutex_);
+    noted = state_;
+  }
+  noted.size = size;
+  noted.next_size = next;
+  noted.was_resized = noted.was_resized || (!next && size != state_.size);
+  write(noted);
+  const std::scoped_lock lock(mutex_);
+  state_.size = noted.size;
+  state_.next_size = noted.next_size;
+  state_.was_resized = noted.was_resized;
 }
 
 void StoredIdentity::mark_clean(const std::string& file) {

@@ -21,6 +21,16 @@ class StoredIdentity final : public ExportIdentity {
   StoredIdentity(const StateDirectory& directory, std::string name, std::string path,
                  std::string key, const FoundContent& content);
 
+  /// Whether a process that is gone was about to give a file and its memory another size, of which
+  /// one has `first` bytes now and the other `second`. Throws SystemError.
+  static bool was_being_resized(const StateDirectory& directory, const std::string& key,
+                                std::uint64_t first, std::uint64_t second);
+
+  /// Whether a file has so many bytes because it was resized while it was served. Throws
+  /// SystemError. @param incarnation FileFingerprint::incarnation.
+  static bool was_resized_to(const StateDirectory& directory, const std::string& key,
+                             const std::string& incarnation, std::uint64_t size);
+
   /// Has the record of the memory say the same, from now on. Before other threads use it.
   /// @param memory outlives this.
   void mirror(RecordMemory& memory);
@@ -33,6 +43,9 @@ class StoredIdentity final : public ExportIdentity {
   std::uint64_t last_lease() const noexcept override;
   std::uint64_t next_lease() override;
   void mark_lost() noexcept override;
+  void begin_resize(std::uint64_t size) override;
+  void end_resize(std::uint64_t size) override;
+  void cancel_resize() noexcept override;
 
   /// Notes, durably, that the target ends with all content in the file and on stable storage: to be
   /// said last. Throws Error.
@@ -44,6 +57,7 @@ class StoredIdentity final : public ExportIdentity {
   void adopt(const std::optional<ExportState>& before);
   void adopt(const MemoryRecord& inherited, const std::optional<ExportState>& before);
   void write(const ExportState& state) const;
+  void note_size(std::uint64_t size, std::optional<std::uint64_t> next);
   void update_mirror(bool is_suspect) noexcept;
 
   const StateDirectory& directory_;

@@ -47,6 +47,10 @@ void get_table(WireReader& reader, ChunkTable& table) {
   reader.get(table.number);
 }
 
+bool is_export_size(std::uint64_t size) {
+  return size != 0 && size % kSectorSize == 0 && size <= INT64_MAX;
+}
+
 std::uint8_t flags_of(const ExportInfo& info) {
   unsigned flags = 0;
   if (info.read_only) flags |= kExportReadOnly;
@@ -169,8 +173,7 @@ bool ExportInfo::decode(WireReader& reader) {
   reader.skip(2);
   reader.get(block_size);
   reader.get(size);
-  return reader.ok() && known && is_export_name(name) && size != 0 && size % kSectorSize == 0 &&
-         size <= INT64_MAX && block_size != 0;
+  return reader.ok() && known && is_export_name(name) && is_export_size(size) && block_size != 0;
 }
 
 void List::encode(WireWriter& writer) const {
@@ -311,6 +314,9 @@ std::optional<EventNotice> EventNotice::decode(std::span<const std::byte> payloa
   reader.get(event.size);
   get_table(reader, event.table);
   if (!known) return std::nullopt;
+  if (event.kind == EventKind::resized && (event.attachment == 0 || !is_export_size(event.size))) {
+    return std::nullopt;
+  }
   return whole(reader, event);
 }
 

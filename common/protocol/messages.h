@@ -169,15 +169,16 @@ struct Detach {
 
 enum class EventKind : std::uint16_t {
   shutting_down = 1,
-  resized = 2,  ///< reserved
+  resized = 2,
 };
 
-/// What a target says unasked; the initiator replies with an empty payload.
+/// What a target says unasked; the initiator replies with an empty payload. What follows the kind
+/// belongs to `resized`, and is zero in others.
 struct EventNotice {
   EventKind kind{};
   std::uint64_t attachment = 0;  ///< zero: all
-  std::uint64_t size = 0;        ///< reserved: the export's new size
-  ChunkTable table;              ///< reserved: the new table
+  std::uint64_t size = 0;        ///< the export's new size, in bytes, a multiple of 512
+  ChunkTable table;              ///< the new table, as in AttachReply
 
   void encode(WireWriter& writer) const;
   static std::optional<EventNotice> decode(std::span<const std::byte> payload);

@@ -24,6 +24,7 @@ void add_admin_messages(Seeds& seeds) {
   add(7, "attach_reply", samples::attach_reply());
   add(8, "detach", samples::detach());
   add(9, "event", samples::event_notice());
+  add(9, "event_end", protocol::EventNotice{.kind = protocol::EventKind::shutting_down});
   add(10, "reason", samples::reason());
   const auto attach = samples::encode(samples::attach());
   seeds.add("whole_request", Output().pick(11).bytes(request(MessageType::attach, attach)));

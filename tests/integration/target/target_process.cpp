@@ -29,12 +29,13 @@ std::string test_address() {
 }
 
 /// Both programs are built into one folder.
-std::string target_program() {
-  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "rdmablk-target";
+std::string path_of(const std::string& program) {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path() / program;
 }
 
-[[noreturn]] void execute(const std::vector<std::string>& arguments, int output) {
+[[noreturn]] void execute(const std::vector<std::string>& arguments, int input, int output) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDERR_FILENO);
   std::vector<char*> argv;
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
@@ -45,10 +46,11 @@ std::string target_program() {
 
 }  // namespace
 
-TargetProcess::TargetProcess(const std::vector<std::string>& arguments, std::uint16_t port)
+TargetProcess::TargetProcess(const std::vector<std::string>& arguments, std::uint16_t port,
+                             const std::string& program)
     : state_(::testing::TempDir() + "/rdmablk-state-XXXXXX") {
   if (::mkdtemp(state_.data()) == nullptr) throw SystemError("make a directory", errno);
-  std::vector<std::string> command{target_program(),
+  std::vector<std::string> command{path_of(program),
                                    "--log-level",
                                    "debug",
                                    "--listen",
@@ -64,9 +66,12 @@ TargetProcess::TargetProcess(const std::vector<std::string>& arguments, std::uin
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw SystemError("make a pipe", errno);
   output_.reset(ends[0]);
   UniqueFd input(ends[1]);
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw SystemError("make a pipe", errno);
+  const UniqueFd commands(ends[0]);
+  input_.reset(ends[1]);
   pid_ = ::fork();
   if (pid_ < 0) throw SystemError("fork", errno);
-  if (pid_ == 0) execute(command, input.get());
+  if (pid_ == 0) execute(command, commands.get(), input.get());
   wait_until_listening(std::move(input));
 }
 
@@ -117,6 +122,24 @@ void TargetProcess::reload() const {
 void TargetProcess::wait_for_log(std::string_view text) {
   while (log_.find(text) == std::string::npos) {
     if (!read_log()) throw Error("the target ended instead of logging " + std::string(text));
+  }
+}
+
+std::string TargetProcess::wait_for_line(std::string_view text) {
+  for (;;) {
+    const auto start = log_.find(text, read_lines_);
+    const auto end = start == std::string::npos ? start : log_.find('\n', start);
+    if (end != std::string::npos) {
+      read_lines_ = end;
+      return log_.substr(start + text.size(), end - start - text.size());
+    }
+    if (!read_log()) throw Error("the target ended instead of logging " + std::string(text));
+  }
+}
+
+void TargetProcess::write_input(std::string_view text) const {
+  if (::write(input_.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    throw SystemError("tell the target something", errno);
   }
 }
 

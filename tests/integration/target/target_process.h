@@ -19,8 +19,9 @@ class TargetProcess {
   /// Starts it and waits until it listens. Throws Error, with its log, when it ends instead.
   /// @param arguments --export and the like; --listen is added, and --insecure unless there is an
   /// --auth.
-  /// @param port zero: any that is free.
-  explicit TargetProcess(const std::vector<std::string>& arguments, std::uint16_t port = 0);
+  /// @param port zero: any that is free. @param program in the folder of this one.
+  explicit TargetProcess(const std::vector<std::string>& arguments, std::uint16_t port = 0,
+                         const std::string& program = "rdmablk-target");
   ~TargetProcess();
   TargetProcess(const TargetProcess&) = delete;
   TargetProcess& operator=(const TargetProcess&) = delete;
@@ -44,6 +45,13 @@ class TargetProcess {
 
   /// Reads its log until a text is in it. Throws Error when it ends before.
   void wait_for_log(std::string_view text);
+
+  /// Reads its log until a line has a text that no line before has had that this was called for.
+  /// @return the rest of that line. Throws Error when it ends before.
+  std::string wait_for_line(std::string_view text);
+
+  /// Writes to its standard input.
+  void write_input(std::string_view text) const;
 
   /// Sends SIGTERM.
   void terminate() const;
@@ -70,6 +78,8 @@ class TargetProcess {
   std::string state_;  ///< its --state-dir, which goes away with it
   pid_t pid_ = -1;
   UniqueFd output_;
+  UniqueFd input_;              ///< of its standard input
+  std::size_t read_lines_ = 0;  ///< of the log, in bytes: wait_for_line() goes on there
   std::string log_;
   SocketAddress address_;
 };

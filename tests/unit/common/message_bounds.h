@@ -54,7 +54,9 @@ inline bool is_in_bounds(const Detach& /*detach*/) {
 }
 
 inline bool is_in_bounds(const EventNotice& event) {
-  return event.kind == EventKind::shutting_down || event.kind == EventKind::resized;
+  if (event.kind == EventKind::shutting_down) return true;
+  return event.kind == EventKind::resized && event.attachment != 0 && event.size > 0 &&
+         event.size % kSectorSize == 0 && event.size <= INT64_MAX;
 }
 
 inline bool is_in_bounds(const Reason& reason) {

@@ -190,6 +190,23 @@ TEST(EventNotice, GoesThereAndBack) {
               Optional(FieldsAre(EventKind::resized, 0xbbbb, 1U << 21U, is_chunk_table())));
 }
 
+TEST(EventNotice, RefusesASizeThatCannotBe) {
+  for (const std::uint64_t size : {0UL, 1UL, 1000UL, UINT64_MAX - 511}) {
+    EventNotice event = samples::event_notice();
+    event.size = size;
+    EXPECT_FALSE(EventNotice::decode(encode(event))) << size;
+  }
+  EventNotice of_all = samples::event_notice();
+  of_all.attachment = 0;
+  EXPECT_FALSE(EventNotice::decode(encode(of_all)));
+}
+
+TEST(EventNotice, OfAnEndHasNothingElse) {
+  EventNotice event;
+  event.kind = EventKind::shutting_down;
+  EXPECT_TRUE(EventNotice::decode(encode(event)));
+}
+
 TEST(EventNotice, RefusesAnUnknownKind) {
   for (const unsigned kind : {0U, 3U, 0xffffU}) {
     EventNotice event = samples::event_notice();

@@ -53,6 +53,51 @@ TEST(DirtyMap, CutsTheLastRangeToTheSize) {
   EXPECT_THAT(snapshot(map), ElementsAre(std::pair(0, 64 * kGranule + 512)));
 }
 
+TEST(DirtyMap, TellsNothingPastASmallerSize) {
+  DirtyMap map(100 * kGranule);
+  map.mark(10 * kGranule, 80 * kGranule);
+  map.mark(95 * kGranule, kGranule);
+  map.resize(50 * kGranule + 512);
+  map.take();
+  EXPECT_THAT(snapshot(map), ElementsAre(std::pair(10 * kGranule, 40 * kGranule + 512)));
+  EXPECT_TRUE(map.is_clean());
+}
+
+TEST(DirtyMap, TellsWhatIsMarkedInALargerSize) {
+  DirtyMap map(kGranule + 512);
+  map.mark(kGranule, 512);
+  map.resize(1000 * kGranule);
+  map.mark(999 * kGranule, kGranule);
+  map.take();
+  EXPECT_THAT(snapshot(map),
+              ElementsAre(std::pair(kGranule, kGranule), std::pair(999 * kGranule, kGranule)));
+}
+
+/// The image grows while the ranges are told: none is told twice.
+TEST(DirtyMap, GoesOnBehindAnEndThatIsNoneAnyMore) {
+  DirtyMap map(kGranule + 512);
+  map.mark(0, kGranule + 512);
+  map.take();
+  const auto first = map.next(0);
+  map.resize(10 * kGranule);
+  EXPECT_EQ(first->length, kGranule + 512);
+  EXPECT_FALSE(map.next(first->length));
+}
+
+/// There is one granule for all that is behind what the map has room for.
+TEST(DirtyMap, TellsAllPastWhatItHasRoomFor) {
+  constexpr std::uint64_t kHuge = std::uint64_t{1} << 40;
+  DirtyMap map(1 << 20);
+  map.resize(kHuge);
+  map.mark(kHuge - 1, 1);
+  map.take();
+  const auto range = map.next(0);
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->offset + range->length, kHuge);
+  EXPECT_LE(range->offset, std::uint64_t{16} << 30U);
+  EXPECT_FALSE(map.next(kHuge));
+}
+
 TEST(DirtyMap, KeepsWhatIsMarkedAfterASnapshotForTheNext) {
   DirtyMap map(1 << 20);
   map.mark(0, 1);

@@ -39,6 +39,22 @@ TEST(ExportStateTest, ReadsWhatItWrote) {
   }
 }
 
+TEST(ExportStateTest, IsKnownByEitherSizeWhileItIsResized) {
+  ExportState before = sample();
+  before.next_size = 2 * before.size;
+  before.was_resized = true;
+  const auto read = ExportState::decode(before.encode());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->next_size, before.next_size);
+  EXPECT_TRUE(read->was_resized);
+  FoundContent now{before.file, before.size, before.boot, {}, nullptr};
+  EXPECT_EQ(compare(*read, now), Continuity::same);
+  now.size = 2 * before.size;
+  EXPECT_EQ(compare(*read, now), Continuity::same);
+  now.size = 3 * before.size;
+  EXPECT_EQ(compare(*read, now), Continuity::other);
+}
+
 TEST(ExportStateTest, TakesAPathThatIsNoText) {
   ExportState state = sample();
   state.path = "/srv/\xff";

@@ -50,7 +50,7 @@ TEST_F(InheritedMemoryTest, HasWhatWasLeft) {
   ASSERT_TRUE(kept);
   EXPECT_TRUE(kept->in_store);
   EXPECT_EQ(kept->record.record().uuid, record_.uuid);
-  const MemoryBacking again("disk", std::move(kept->memory), record_.size, 0);
+  const MemoryBacking again("disk", std::move(kept->memory), record_.size, 0, record_.size);
   EXPECT_EQ(again.bytes()[77], std::byte{0x5a});
   EXPECT_FALSE(inherited_.take("disk"));
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "common/memory_mapping.h"
 #include "error_of.h"
 #include "target/machine_memory.h"
 
@@ -64,6 +65,48 @@ TEST_F(MemoryBackingTest, IsTheFilesContent) {
   std::byte read{};
   ASSERT_EQ(::pread(memory_.fd(), &read, 1, kSize - 1), 1);
   EXPECT_EQ(read, std::byte{0x5a});
+}
+
+bool is_zero(std::span<const std::byte> bytes) {
+  return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{}; });
+}
+
+TEST_F(MemoryBackingTest, GrowsInPlaceByZeroes) {
+  const std::byte* const start = memory_.bytes().data();
+  std::ranges::fill(memory_.bytes(), std::byte{1});
+  // What lies behind the end belongs to nobody, and may be anything.
+  memory_.bytes().data()[kSize] = std::byte{2};
+  memory_.grow(2 * kSize);
+  EXPECT_EQ(memory_.bytes().data(), start);
+  ASSERT_EQ(memory_.bytes().size(), 2 * kSize);
+  EXPECT_EQ(memory_.bytes()[kSize - 1], std::byte{1});
+  EXPECT_TRUE(is_zero(memory_.bytes().subspan(kSize)));
+}
+
+TEST_F(MemoryBackingTest, GivesBackWhatIsCutOffAndKeepsItsFile) {
+  std::ranges::fill(memory_.bytes(), std::byte{1});
+  const auto length = file_status().st_size;
+  memory_.shrink(page_size() + 512);
+  EXPECT_EQ(memory_.bytes().size(), page_size() + 512);
+  EXPECT_EQ(file_status().st_size, length);
+  EXPECT_LE(static_cast<std::size_t>(file_status().st_blocks) * 512, 2 * page_size());
+  memory_.grow(kSize);
+  EXPECT_EQ(memory_.bytes()[page_size() + 511], std::byte{1});
+  EXPECT_TRUE(is_zero(memory_.bytes().subspan(page_size() + 512)));
+}
+
+TEST_F(MemoryBackingTest, StaysAsItWasWhenItCannotGrow) {
+  EXPECT_THAT(error_of<Error>([&] { memory_.grow(std::uint64_t{1} << 50); }), HasSubstr("test"));
+  EXPECT_EQ(memory_.bytes().size(), kSize);
+  memory_.grow(kSize + page_size());
+  EXPECT_TRUE(is_zero(memory_.bytes()));
+}
+
+TEST_F(MemoryBackingTest, TakenOverLeavesWhatWasBehindItsEnd) {
+  std::ranges::fill(memory_.bytes(), std::byte{1});
+  const MemoryBacking next("test", memory_.release(), kSize, 0, 4096 + 512);
+  EXPECT_EQ(next.bytes()[4096 + 511], std::byte{1});
+  EXPECT_TRUE(is_zero(next.bytes().subspan(4096 + 512)));
 }
 
 /// The flags of a mapping of this process, as proc_pid_smaps(5) has them.

@@ -110,7 +110,8 @@ TEST(SuccessionTest, PassesMemoryOn) {
   ASSERT_TRUE(kept);
   EXPECT_FALSE(kept->in_store);
   EXPECT_EQ(kept->record.record().uuid, old.record.uuid);
-  EXPECT_EQ(MemoryBacking("disk", std::move(kept->memory), old.record.size, 0).bytes()[5],
+  EXPECT_EQ(MemoryBacking("disk", std::move(kept->memory), old.record.size, 0, old.record.size)
+                .bytes()[5],
             std::byte{0x5a});
   predecessor.confirm();
   EXPECT_TRUE(old.wait());
