@@ -7,6 +7,7 @@ find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(prometheus-cpp REQUIRED)
+find_package(civetweb REQUIRED)
 find_package(Boost 1.74 REQUIRED)
 
 pkg_check_modules(ibverbs REQUIRED IMPORTED_TARGET libibverbs)

@@ -9,8 +9,10 @@
 #include <exception>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "common/error.h"
+#include "common/journal_sink.h"
 
 namespace rdmablk {
 
@@ -33,8 +35,13 @@ void check_log_level(const std::string& level) {
 
 void start_logging(const std::string& program, const std::string& level) {
   const auto parsed = parse_level(level);
-  auto logger =
-      std::make_shared<spdlog::logger>(program, std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  std::shared_ptr<spdlog::sinks::sink> sink;
+  if (stderr_is_journal()) {
+    sink = std::make_shared<JournalSink>();
+  } else {
+    sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  }
+  auto logger = std::make_shared<spdlog::logger>(program, std::move(sink));
   logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %n[%P] %l: %v");
   logger->set_level(parsed);
   logger->flush_on(spdlog::level::info);

@@ -9,7 +9,8 @@ namespace rdmablk {
 /// Throws UsageError when it is none of trace, debug, info, warning, error.
 void check_log_level(const std::string& level);
 
-/// Sends the process's log to standard error, a line an entry, and sets what is logged.
+/// Sends the process's log to standard error, a line an entry, or to systemd's journal if that is
+/// what standard error is; and sets what is logged.
 /// @param program its name, which stands in front of every line.
 /// @param level one of trace, debug, info, warning, error; throws UsageError for anything else.
 void start_logging(const std::string& program, const std::string& level);

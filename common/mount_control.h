@@ -75,12 +75,28 @@ struct Activity {
   char uri[kUriSize];  ///< of the export; empty for an image without a target
 };
 
-static_assert(sizeof(Activity) == 560);
+/// What was done with a mount, since it was made.
+struct Use {
+  static constexpr std::uint32_t kVersion = 1;
+
+  std::uint32_t version;
+  std::uint32_t reserved;
+  std::uint64_t reads;  ///< requests that have ended, well or not
+  std::uint64_t writes;
+  std::uint64_t flushes;
+  std::uint64_t others;
+  std::uint64_t bytes_read;
+  std::uint64_t bytes_written;
+  std::uint64_t errors;  ///< requests that have failed
+};
+
+static_assert(sizeof(Activity) == 560 && sizeof(Use) == 64);
 static_assert(sizeof(Times) == 24 && sizeof(Status) == 1072 && sizeof(Change) == 32);
 
 inline constexpr unsigned kType = 0xDB;
 inline constexpr unsigned kGetStatus = _IOR(kType, 1, Status);
 inline constexpr unsigned kSetTimes = _IOW(kType, 2, Change);
 inline constexpr unsigned kGetActivity = _IOR(kType, 3, Activity);
+inline constexpr unsigned kGetUse = _IOR(kType, 4, Use);
 
 }  // namespace rdmablk::mount_control

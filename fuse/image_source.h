@@ -3,10 +3,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include "common/protocol/features.h"
+#include "common/protocol/use_report.h"
 #include "common/uri.h"
 #include "fuse/worker_plan.h"
 #include "initiator/credentials.h"
@@ -45,6 +47,10 @@ class ImageSource {
   virtual initiator::SessionState state() const = 0;
   virtual initiator::RecoveryOptions recovery() const = 0;
   virtual void set_recovery(const initiator::RecoveryOptions& options) = 0;
+
+  /// Has the target told, now and then, what was done so far.
+  /// @param use is called on a thread of the source's, until that is gone.
+  virtual void report(std::function<protocol::Use()> use) = 0;
 
   /// Whether requests end, other than with an error. Any thread, from start() to stop().
   bool is_connected() const { return state().phase == initiator::SessionState::Phase::connected; }

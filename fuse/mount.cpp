@@ -11,9 +11,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "common/error.h"
+#include "common/metrics/exposition.h"
+#include "common/metrics/status_page.h"
+#include "common/metrics/use.h"
 #include "common/mount_table.h"
 #include "common/numa.h"
 
@@ -78,7 +82,9 @@ void Mount::start(std::unique_ptr<ImageSource> source, const Options& options,
   stay_near_device(*source_);
   make_file_system(options, point.layout);
   make_workers(options);
+  source_->report([this] { return metrics::use_of(team_->figures()); });
   source_->start();
+  let_watch(options, point);
   mount(options, point);
   check(point);
   size_notice_.start(*session_, file_system_->node.image(),
@@ -163,6 +169,45 @@ void Mount::mark(const MountPoint& point) {
   }
 }
 
+/// From here on figures() are asked for.
+void Mount::let_watch(const Options& options, const MountPoint& point) {
+  const initiator::ImageInfo& info = source_->image().info();
+  names_.source = options.source();
+  names_.export_name = options.image_name();
+  names_.mount_point = point.path;
+  names_.device = info.device;
+  names_.size = info.size;
+  names_.read_only = file_system_->read_only;
+  names_.plan = source_->plan();
+  if (!options.mount.metrics) return;
+  using metrics::HttpResponse;
+  watched_.emplace(
+      *options.mount.metrics,
+      std::map<std::string, metrics::HttpServer::Page>{
+          {"/",
+           [] {
+             return HttpResponse{metrics::kHtml, metrics::status_page()};
+           }},
+          {"/status.json",
+           [this] {
+             return HttpResponse{metrics::kJson, figures().status()};
+           }},
+          {"/metrics", [this] {
+             return HttpResponse{metrics::Exposition::kContentType, figures().metrics()};
+           }}});
+  spdlog::info("metrics at http://{}/metrics", watched_->address().text());
+}
+
+MountFigures Mount::figures() const {
+  MountFigures figures = names_;
+  figures.state = source_->state();
+  figures.io = team_->figures();
+  const Activity::Seen seen = team_->activity.look();
+  figures.in_flight = seen.in_flight;
+  if (seen.oldest) figures.oldest = Activity::Clock::now() - *seen.oldest;
+  return figures;
+}
+
 void Mount::wait(const TerminationSignals& signals) {
   const int signal = signals.wait(ended_.fd());
   if (signal != 0) {
@@ -197,6 +242,7 @@ bool Mount::has_lost_nothing() const noexcept {
 
 bool Mount::stop() noexcept {
   marker_.reset();
+  watched_.reset();
   if (session_ && session_->unmount()) {
     spdlog::warn("the mount was in use: programs that have it open get errors from now on");
   }

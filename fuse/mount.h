@@ -8,8 +8,10 @@
 
 #include "common/captive/captive_command.h"
 #include "common/daemon_marker.h"
+#include "common/metrics/http_server.h"
 #include "fuse/fuse_session.h"
 #include "fuse/image_source.h"
+#include "fuse/mount_figures.h"
 #include "fuse/mount_point.h"
 #include "fuse/operations.h"
 #include "fuse/options.h"
@@ -56,6 +58,9 @@ class Mount {
   /// Whether it is mounted read-only, by option or because the export is.
   bool is_read_only() const noexcept { return file_system_->read_only; }
 
+  /// How it is doing. Any thread, while it is mounted.
+  MountFigures figures() const;
+
  private:
   bool has_lost_nothing() const noexcept;
   void make_file_system(const Options& options, Layout layout);
@@ -63,7 +68,9 @@ class Mount {
   void mount(const Options& options, const MountPoint& point);
   void check(const MountPoint& point) const;
   void mark(const MountPoint& point);
+  void let_watch(const Options& options, const MountPoint& point);
 
+  MountFigures names_;  ///< what does not change of the figures
   std::unique_ptr<ImageSource> source_;
   std::unique_ptr<FileSystem> file_system_;
   SizeNotice size_notice_;
@@ -74,6 +81,7 @@ class Mount {
   StopEvent stop_;                      ///< tells the workers
   StopEvent ended_;                     ///< told by the workers
   std::vector<std::thread> threads_;
+  std::optional<metrics::HttpServer> watched_;  ///< asks for figures()
 };
 
 }  // namespace rdmablk::fuse

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "common/metrics/use.h"
 #include "common/mount_control.h"
 #include "common/mount_image.h"
 #include "fuse/mount_image.h"
@@ -135,6 +136,24 @@ void tell_activity(fuse_req_t request, const FileSystem& file_system, std::size_
   fuse_reply_ioctl(request, 0, &activity, sizeof activity);
 }
 
+void tell_use(fuse_req_t request, const FileSystem& file_system, std::size_t size) {
+  if (size < sizeof(mount_control::Use)) {
+    fuse_reply_err(request, EINVAL);
+    return;
+  }
+  const protocol::Use seen = metrics::use_of(file_system.team->figures());
+  const mount_control::Use use{.version = mount_control::Use::kVersion,
+                               .reserved = 0,
+                               .reads = seen.reads,
+                               .writes = seen.writes,
+                               .flushes = seen.flushes,
+                               .others = seen.others,
+                               .bytes_read = seen.bytes_read,
+                               .bytes_written = seen.bytes_written,
+                               .errors = seen.errors};
+  fuse_reply_ioctl(request, 0, &use, sizeof use);
+}
+
 void set_times(fuse_req_t request, ImageSource& source, const void* input, std::size_t size) {
   Change change{};
   if (size == sizeof change) std::memcpy(&change, input, size);
@@ -154,7 +173,8 @@ void control(fuse_req_t request, fuse_ino_t /*ino*/, unsigned command, void* /*a
              std::size_t input_size, std::size_t output_size) {
   const auto& file_system = *static_cast<const FileSystem*>(fuse_req_userdata(request));
   if (command != mount_control::kGetStatus && command != mount_control::kSetTimes &&
-      command != mount_control::kGetActivity && command != mount_image::kGetImage) {
+      command != mount_control::kGetActivity && command != mount_control::kGetUse &&
+      command != mount_image::kGetImage) {
     fuse_reply_err(request, ENOTTY);
   } else if (!is_permitted(request)) {
     fuse_reply_err(request, EPERM);
@@ -164,6 +184,8 @@ void control(fuse_req_t request, fuse_ino_t /*ino*/, unsigned command, void* /*a
     tell_status(request, *file_system.source, output_size);
   } else if (command == mount_control::kGetActivity) {
     tell_activity(request, file_system, output_size);
+  } else if (command == mount_control::kGetUse) {
+    tell_use(request, file_system, output_size);
   } else {
     set_times(request, *file_system.source, input, input_size);
   }

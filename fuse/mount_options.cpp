@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "common/export_name.h"
+#include "common/metrics/metrics_address.h"
 #include "common/nearest_word.h"
 #include "common/units.h"
 #include "fuse/generic_options.h"
@@ -29,7 +30,7 @@ constexpr std::uint64_t kMaxSlow = 3'600'000;
 
 constexpr auto kWithValue = std::to_array<std::string_view>(
     {"uid", "gid", "mode", "fsname", "workers", "queue_depth", "spin", "slow", "reconnect_delay",
-     "fail_fast", "give_up", "keyfile", "client", "mask_features"});
+     "fail_fast", "give_up", "keyfile", "client", "mask_features", "metrics"});
 
 /// Those beside them that a misspelt word may have been meant for.
 constexpr auto kFlags =
@@ -169,6 +170,8 @@ void MountOptions::set(const std::string& name, const std::string& value) {
     spin = microseconds(name, value);
   } else if (name == "slow") {
     slow = std::chrono::milliseconds(number(name, value, 0, kMaxSlow));
+  } else if (name == "metrics") {
+    metrics = rdmablk::metrics::parse_metrics_address("option " + name, value);
   } else if (name == "reconnect_delay") {
     recovery.reconnect_delay = initiator::read_reconnect_delay("option " + name, value);
   } else if (name == "fail_fast") {

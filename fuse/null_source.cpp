@@ -17,6 +17,8 @@ class NullSource final : public ImageSource {
   void start() override {}
   void stop() noexcept override {}
 
+  void report(std::function<protocol::Use()> /*use*/) override {}
+
   initiator::SessionState state() const override {
     initiator::SessionState state;
     state.since = made_at_;

@@ -21,8 +21,8 @@ constexpr const char* kFooter =
     "what\nFUSE alone costs.\n\n"
     "Mount options: ro, rw, allow_other, uid=N, gid=N, mode=OCTAL (of the image's file), "
     "fsname=TEXT,\nworkers=N, queue_depth=N, spin=US, slow=MS, reconnect_delay=S, "
-    "fail_fast=S, give_up=S, take_over, keyfile=FILE,\nclient=NAME, mask_features=LIST. Those of "
-    "mount(8) such as "
+    "fail_fast=S, give_up=S, take_over, keyfile=FILE,\nclient=NAME, metrics=[ADDR:]PORT, "
+    "mask_features=LIST. Those of mount(8) such as "
     "_netdev and "
     "noauto are accepted.\n\n"
     "The key in keyfile=, made by `rdmablk keygen`, proves to the target who this is, and that it "
@@ -55,6 +55,7 @@ struct Words {
   std::string queue_depth;
   std::string spin;
   std::string slow;
+  std::string metrics;
   std::string reconnect_delay;
   std::string fail_fast;
   std::string give_up;
@@ -92,6 +93,10 @@ void set_up(CLI::App& app, Options& options, Words& words) {
   app.add_option("--slow", words.slow,
                  "milliseconds after which a request is logged, and where it waited (1000; 0: "
                  "never)");
+  app.add_option("--metrics", words.metrics,
+                 "[ADDR:]PORT where Prometheus, and a browser, may read how the mount is doing; "
+                 "loopback without ADDR")
+      ->type_name("TEXT");
   app.add_option("--reconnect-delay", words.reconnect_delay,
                  "seconds between two attempts to reconnect, at most (2)");
   app.add_option("--fail-fast", words.fail_fast,
@@ -139,6 +144,7 @@ void take(Options& options, const Words& words) {
   if (!words.queue_depth.empty()) options.mount.set("queue_depth", words.queue_depth);
   if (!words.spin.empty()) options.mount.set("spin", words.spin);
   if (!words.slow.empty()) options.mount.set("slow", words.slow);
+  if (!words.metrics.empty()) options.mount.set("metrics", words.metrics);
   if (!words.reconnect_delay.empty()) options.mount.set("reconnect_delay", words.reconnect_delay);
   if (!words.fail_fast.empty()) options.mount.set("fail_fast", words.fail_fast);
   if (!words.give_up.empty()) options.mount.set("give_up", words.give_up);

@@ -34,6 +34,7 @@ struct MountOptions {
   std::optional<unsigned> queue_depth;
   std::optional<std::chrono::microseconds> spin;
   std::optional<std::chrono::milliseconds> slow;
+  std::optional<HostPort> metrics;                         ///< where metrics can be read
   bool take_over = false;                                  ///< the right to write, from who has it
   initiator::RecoveryOptions recovery;                     ///< what to do while the target is away
   protocol::Features features = protocol::kKnownFeatures;  ///< to tell the target of

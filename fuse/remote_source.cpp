@@ -41,6 +41,7 @@ class RemoteSource final : public ImageSource {
   void stop() noexcept override { session_->stop(); }
   initiator::SessionState state() const override { return session_->state(); }
   initiator::RecoveryOptions recovery() const override { return session_->recovery(); }
+  void report(std::function<protocol::Use()> use) override { image_->report(std::move(use)); }
   void set_recovery(const initiator::RecoveryOptions& options) override {
     session_->set_recovery(options);
   }

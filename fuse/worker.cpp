@@ -80,6 +80,7 @@ Worker::Worker(ImageSource& source, WorkerTeam& team, unsigned number, const Set
       slow_log_(settings.slow),
       source_(source),
       team_(team),
+      counters_(team.counters[number]),
       number_(number),
       buffers_(source.image().make_buffers(settings.depth * kSlotSize)),
       slots_(buffers_->bytes(), buffers_->lkey()),
@@ -233,6 +234,7 @@ void Worker::submit(fuse_req_t request, Operation operation, std::uint64_t offse
   slot.number = slot.header().unique;
   slot.interrupted = false;
   slot.begin(now_);
+  counters_.begin(metrics::IoKind{static_cast<std::uint8_t>(operation)});
   if (operation == Operation::flush) slot.covers = team_.unsynced.count();
   submitted_ = true;
   if (operation == Operation::read || operation == Operation::write) taken_bytes_ += length;

@@ -105,6 +105,7 @@ class Worker {
   void finish(Slot& slot) noexcept;
   bool answer(Slot& slot) noexcept;
   void note(const Slot& slot) noexcept;
+  void count_end(const Slot& slot, int error, Clock::time_point now) noexcept;
   bool admit_waiting() noexcept;
   bool let_interrupted_go() noexcept;
   bool interrupt(std::uint64_t number) noexcept;
@@ -119,6 +120,7 @@ class Worker {
   SlowLog slow_log_;
   ImageSource& source_;
   WorkerTeam& team_;
+  metrics::IoCounters& counters_;
   unsigned number_;
   std::unique_ptr<initiator::RequestBuffers> buffers_;
   SlotPool slots_;

@@ -69,12 +69,16 @@ void Worker::finish(Slot& slot) noexcept {
 /// @return false when it is not through, and is to be submitted again.
 bool Worker::answer(Slot& slot) noexcept {
   const int error = slot.error;
+  // What is counted is there for who has the answer.
+  if (slot.operation != Operation::map) count_end(slot, error, polled_at_);
   RDMABLK_PROBE(complete, probe_id<initiator::Request>(slot), static_cast<unsigned>(slot.operation),
                 slot.offset, slot.length, slot.number, error);
   if (slot.operation != Operation::map) {
     reply(slot);
   } else if (!reply_to_seek(slot)) {
     return false;
+  } else {
+    count_end(slot, error, polled_at_);
   }
   RDMABLK_PROBE(reply, probe_id<initiator::Request>(slot), static_cast<unsigned>(slot.operation),
                 slot.offset, slot.length, slot.number, error);
@@ -83,6 +87,11 @@ bool Worker::answer(Slot& slot) noexcept {
         {.slot = slot, .error = error, .completed_at = polled_at_, .answered_at = Clock::now()});
   }
   return true;
+}
+
+void Worker::count_end(const Slot& slot, int error, Clock::time_point now) noexcept {
+  counters_.end(metrics::IoKind{static_cast<std::uint8_t>(slot.operation)}, slot.length, error,
+                now - slot.taken_at);
 }
 
 /// Keeps count of what is yet to be flushed; before the request is answered.
@@ -117,6 +126,7 @@ bool Worker::let_interrupted_go() noexcept {
   for (Slot& slot : slots_.slots()) {
     if (slot.fuse_request == nullptr || !slot.interrupted || !queue_->cancel(slot)) continue;
     --interrupted_;
+    count_end(slot, EINTR, now_);
     reply_error(slot, EINTR);
     slots_.give_back(slot);
     any = true;
@@ -127,6 +137,7 @@ bool Worker::let_interrupted_go() noexcept {
 /// Looks for what is interrupted among this worker's requests. @return whether it was answered.
 bool Worker::interrupt(std::uint64_t number) noexcept {
   if (Slot* const place = waiting_room_.remove(number)) {
+    count_end(*place, EINTR, now_);
     reply_error(*place, EINTR);
     waiting_room_.give_back(*place);
     return true;
@@ -183,9 +194,13 @@ void Worker::flush_last() noexcept {
 
 /// Answers what is still there. The queue holds on to what is in flight: its slots stay taken.
 void Worker::fail_rest() noexcept {
-  while (Slot* const place = waiting_room_.remove_first()) reply_error(*place, EIO);
+  const auto fail = [this](Slot& slot) {
+    count_end(slot, EIO, now_);
+    reply_error(slot, EIO);
+  };
+  while (Slot* const place = waiting_room_.remove_first()) fail(*place);
   for (Slot& slot : slots_.slots()) {
-    if (slot.fuse_request != nullptr) reply_error(slot, EIO);
+    if (slot.fuse_request != nullptr) fail(slot);
   }
 }
 

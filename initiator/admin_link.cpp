@@ -140,15 +140,27 @@ void AdminLink::await_next_keepalive() {
   }));
 }
 
+/// One that has nothing to report is empty, as in the first version.
+bool AdminLink::send_keepalive() {
+  const protocol::Header header{MessageType::keepalive, false, Status::ok, next_tag_++};
+  const auto report = report_ ? report_() : protocol::UseReport{};
+  const bool sent = report.entries.empty() ? channel_.send(header, protocol::Empty{})
+                                           : channel_.send(header, report);
+  if (sent) keepalive_sent_ = ControlLoop::Clock::now();
+  return sent;
+}
+
+void AdminLink::report() {
+  if (report_ && !keepalive_sent_ && !lost_ && !send_keepalive()) lose("the connection is down");
+}
+
 void AdminLink::on_keepalive_due() {
   // It may be this end that was not running: an answer that lies there counts.
   channel_.poll(*this);
   if (lost_) return;
   const auto now = ControlLoop::Clock::now();
   if (!keepalive_sent_) {
-    const protocol::Header header{MessageType::keepalive, false, Status::ok, next_tag_++};
-    if (!channel_.send(header, protocol::Empty{})) return lose("the connection is down");
-    keepalive_sent_ = now;
+    if (!send_keepalive()) return lose("the connection is down");
   } else if (now - *keepalive_sent_ >= kSilentIntervals * keepalive_interval_) {
     return lose(fmt::format("the target has not answered for {:.1f} s",
                             std::chrono::duration<double>(now - *keepalive_sent_).count()));

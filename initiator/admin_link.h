@@ -3,6 +3,7 @@
 #include <asio/steady_timer.hpp>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "common/log_limiter.h"
 #include "common/protocol/message_channel.h"
 #include "common/protocol/messages.h"
+#include "common/protocol/use_report.h"
 #include "common/verbs/protection_domain.h"
 #include "initiator/control_loop.h"
 #include "initiator/link.h"
@@ -73,6 +75,12 @@ class AdminLink final : public protocol::MessageHandler {
   /// that leaves one unanswered for three times as long counts as lost.
   void keep_alive(std::chrono::milliseconds interval);
 
+  /// Has each KEEPALIVE carry what was done so far; for a target that knows of that.
+  void report_with(std::function<protocol::UseReport()> report) { report_ = std::move(report); }
+
+  /// Reports now, unless a KEEPALIVE is unanswered, and does not wait for the answer.
+  void report();
+
   /// Tells the target, as the last word before the connection ends, why this end leaves.
   void complain(const std::string& why);
 
@@ -104,6 +112,7 @@ class AdminLink final : public protocol::MessageHandler {
   void on_target_event(const protocol::Message& message);
   void await_next_keepalive();
   void on_keepalive_due();
+  bool send_keepalive();
 
   struct Reply {
     protocol::Status status;
@@ -125,6 +134,7 @@ class AdminLink final : public protocol::MessageHandler {
   LogLimiter notices_{2};  ///< that the target gives
   bool lost_ = false;
   std::string lost_reason_;
+  std::function<protocol::UseReport()> report_;
   std::chrono::milliseconds keepalive_interval_{};
   asio::steady_timer keepalive_timer_;
   std::optional<ControlLoop::Clock::time_point> keepalive_sent_;  ///< and not answered

@@ -16,7 +16,18 @@ AttachedImage::AttachedImage(std::unique_ptr<Attachment> attachment)
 
 AttachedImage::~AttachedImage() {
   attachment_->session().stop();
+  attachment_->session().report_use();
   attachment_->session().remove(*this);
+}
+
+/// Reports of another attachment begin at zero. What was done between the last one and the loss of
+/// the connection goes with the next.
+std::optional<protocol::AttachmentUse> AttachedImage::next_report() {
+  if (!use_ || !attachment_->is_attached()) return std::nullopt;
+  const std::uint64_t attachment = attachment_->current().attachment;
+  if (std::exchange(reported_for_, attachment) != attachment) reported_before_ = reported_;
+  reported_ = use_();
+  return protocol::AttachmentUse{attachment, reported_.since(reported_before_)};
 }
 
 std::unique_ptr<Queue> AttachedImage::make_queue(unsigned depth) {

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "initiator/attachment.h"
@@ -50,6 +52,12 @@ class AttachedImage : public RemoteImage {
   std::unique_ptr<Queue> make_queue(unsigned depth) override;
   std::unique_ptr<RequestBuffers> make_buffers(std::size_t bytes) override;
   verbs::MemoryRegion register_memory(std::span<std::byte> memory) const override;
+
+  void report(UseSource source) override { use_ = std::move(source); }
+
+  /// What has been done through the attachment that there is now; nothing when that is not known,
+  /// or there is none.
+  std::optional<protocol::AttachmentUse> next_report();
 
   Attachment& attached() const noexcept { return *attachment_; }
 
@@ -107,6 +115,11 @@ class AttachedImage : public RemoteImage {
   std::function<void(std::uint64_t)> told_;
   std::vector<std::unique_ptr<QueuePlace>> places_;
   bool is_lost_ = false;
+
+  UseSource use_;
+  std::uint64_t reported_for_ = 0;  ///< the attachment that the last report was about
+  protocol::Use reported_;          ///< all that was said, in all attachments
+  protocol::Use reported_before_;   ///< the same, when this attachment began
 };
 
 }  // namespace rdmablk::initiator

@@ -111,8 +111,29 @@ void RdmaSession::say_hello() {
       greet(*admin_, doing, hello, credentials_ ? &*credentials_ : nullptr, deadline());
   session_key_ = greeting.session_key;
   features_ = offered_features_.common_with(greeting.reply.features);
+  if (features_.has(protocol::Feature::counters)) {
+    admin_->report_with([this] { return use_report(); });
+  }
   const auto keepalive = std::chrono::milliseconds(greeting.reply.keepalive_ms);
   if (keepalive.count() > 0) admin_->keep_alive(keepalive);
+}
+
+protocol::UseReport RdmaSession::use_report() const {
+  protocol::UseReport report;
+  for (AttachedImage* const image : images_) {
+    if (report.entries.size() == protocol::UseReport::kMaxEntries) break;
+    if (const auto use = image->next_report()) report.entries.push_back(*use);
+  }
+  return report;
+}
+
+void RdmaSession::report_use() noexcept {
+  if (!is_open_ || admin_->lost()) return;
+  try {
+    admin_->report();
+  } catch (const std::exception& error) {
+    spdlog::debug("cannot report to the target: {}", error.what());
+  }
 }
 
 std::vector<protocol::ExportInfo> RdmaSession::list() {

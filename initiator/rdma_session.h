@@ -105,6 +105,10 @@ class RdmaSession final : public Session {
   /// From open() on until end().
   bool is_open() const noexcept { return is_open_; }
 
+  /// Tells the target what was done with the images, as each KEEPALIVE does; does not wait for
+  /// that. Never fails: where it cannot be told, it is not.
+  void report_use() noexcept;
+
   /// Whether the target has been lost since it was opened.
   bool is_lost() const noexcept { return is_open_ && admin_->lost(); }
 
@@ -129,6 +133,7 @@ class RdmaSession final : public Session {
 
   void connect();
   void say_hello();
+  protocol::UseReport use_report() const;
 
   ControlLoop loop_;
   WakeEvent wake_;

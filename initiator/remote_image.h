@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "common/protocol/messages.h"
+#include "common/protocol/use_report.h"
 #include "common/verbs/memory_region.h"
 #include "initiator/image.h"
 
@@ -19,6 +21,14 @@ class RemoteImage : public Image {
   /// @param memory stays mapped as long as the registration, which the image outlives. Throws
   /// verbs::MemlockError or SystemError.
   virtual verbs::MemoryRegion register_memory(std::span<std::byte> memory) const = 0;
+
+  /// Tells what has been done with the image so far.
+  using UseSource = std::function<protocol::Use()>;
+
+  /// Has the target told, now and then, what the image's user counts: it cannot see that itself. An
+  /// older target is told nothing.
+  /// @param source is called on the thread that drives the control loop, until the image is gone.
+  virtual void report(UseSource source) = 0;
 };
 
 }  // namespace rdmablk::initiator

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "common/uuid.h"
+#include "target/export_use_figures.h"
 
 namespace rdmablk::target {
 namespace {
@@ -66,6 +67,13 @@ const char* origin_name(ExportOrigin origin) {
   return "unknown";
 }
 
+Json describe(const protocol::Use& use) {
+  return Json{{"reads", use.reads},           {"writes", use.writes},
+              {"flushes", use.flushes},       {"others", use.others},
+              {"bytes_read", use.bytes_read}, {"bytes_written", use.bytes_written},
+              {"errors", use.errors}};
+}
+
 Json describe(const ExportStatus& status) {
   const ExportSpec& spec = status.spec;
   Json json;
@@ -85,6 +93,8 @@ Json describe(const ExportStatus& status) {
   json["readers"] = status.readers;
   json["writers"] = status.writers;
   json["leaving"] = status.is_leaving;
+  json["use"] = describe(use_of(status));
+  json["use_counted_by"] = is_served(status) ? "target" : "clients";
   return json;
 }
 

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "common/protocol/messages.h"
+#include "common/protocol/use_report.h"
 #include "target/counts.h"
 #include "target/export_origin.h"
 #include "target/export_spec.h"
+#include "target/file_figures.h"
 
 namespace rdmablk::target {
 
@@ -28,13 +30,16 @@ struct ExportStatus {
   std::size_t readers = 0;             ///< attachments for reading
   std::size_t writers = 0;             ///< attachments for writing, too
   bool is_leaving = false;             ///< it is being removed
+  std::optional<FileFigures> file{};   ///< of one with a file
+  protocol::Use reported{};            ///< what all its initiators say that they have done
 };
 
 /// One session's use of an export as an administrator sees it.
 struct AttachmentStatus {
   std::string export_name;
   protocol::Access access{};
-  std::size_t queues = 0;  ///< I/O queues that are connected
+  std::size_t queues = 0;    ///< I/O queues that are connected
+  protocol::Use reported{};  ///< what its initiator says that it has done
 };
 
 /// A session as an administrator sees it.

@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "common/auth/key.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/private_data.h"
+#include "common/protocol/use_report.h"
 #include "target/catalog.h"
 #include "target/edition.h"
 #include "target/export_use.h"
@@ -79,6 +81,14 @@ class Attachment {
   /// The protection domain and table that it is entitled to.
   const Grant& grant() const { return offer_->grant(reply_.access); }
 
+  /// What its initiator says that it has done with it. Nothing of it need be true.
+  const protocol::Use& reported() const noexcept { return reported_; }
+
+  /// Takes the next report of it. @return what has come since the last one.
+  protocol::Use report(const protocol::Use& total) noexcept {
+    return total.since(std::exchange(reported_, total));
+  }
+
   /// Decides on a request to connect an I/O queue: the first connection of each has the
   /// attachment's epoch or a higher one, each later one a higher one than all before.
   /// An epoch that was granted is spent, whatever becomes of the connection: others on the way have
@@ -94,6 +104,7 @@ class Attachment {
   std::shared_ptr<StoreUse> use_;
   std::shared_ptr<LeaseHold> lease_;
   const auth::Key* session_key_;
+  protocol::Use reported_;
   std::array<std::uint32_t, kMaxQueues> epochs_{};  ///< the last that was granted; 0: none was
 };
 

@@ -251,4 +251,15 @@ std::variant<const Attachment*, protocol::QueueRefusal> Attachments::admit(
   return &found->second;
 }
 
+std::vector<ReportedUse> Attachments::take(const protocol::UseReport& report) {
+  std::vector<ReportedUse> uses;
+  for (const protocol::AttachmentUse& entry : report.entries) {
+    const auto found = attachments_.find(entry.attachment);
+    if (found == attachments_.end()) continue;
+    Attachment& attachment = found->second;
+    uses.push_back({attachment.reply().info.name, attachment.report(entry.use)});
+  }
+  return uses;
+}
+
 }  // namespace rdmablk::target

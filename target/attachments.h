@@ -12,6 +12,7 @@
 #include "common/auth/key.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/private_data.h"
+#include "common/protocol/use_report.h"
 #include "target/attachment.h"
 #include "target/client_budgets.h"
 #include "target/limits.h"
@@ -75,6 +76,10 @@ class Attachments {
 
   /// Ends all, and forgets the requests that wait.
   void clear() noexcept;
+
+  /// Takes what the initiator says that it has done; attachments that there are not, or no more,
+  /// are left out.
+  std::vector<ReportedUse> take(const protocol::UseReport& report);
 
   std::size_t size() const noexcept { return attachments_.size(); }
 

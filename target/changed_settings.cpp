@@ -9,6 +9,7 @@ std::vector<std::string> changed_settings(const Options& before, const Options& 
   };
   compare("--listen", before.listen, now.listen);
   compare("--device", before.device, now.device);
+  compare("--metrics", before.metrics, now.metrics);
   compare("--state-dir", before.state_directory, now.state_directory);
   compare("--auth", before.key_file, now.key_file);
   compare("--log-level", before.log_level, now.log_level);

@@ -2,13 +2,20 @@
 
 #include <spdlog/spdlog.h>
 
+#include "common/log_fields.h"
+
 namespace rdmablk::target {
 
 void ClientLog::note(const std::string& account, spdlog::level::level_enum level,
-                     const std::string& line, Clock::time_point now) {
+                     const std::string& line, Clock::time_point now, std::string_view export_name) {
   forget_idle(now);
   LogLimiter& limiter = limiters_.try_emplace(account, kLines).first->second;
-  if (const auto text = limiter.note(line, now)) spdlog::log(level, "{}", *text);
+  const auto text = limiter.note(line, now);
+  if (!text) return;
+  const bool is_address = account.starts_with(':');
+  const std::string_view name = std::string_view(account).substr(is_address ? 1 : 0);
+  log_about({{is_address ? "CLIENT_ADDRESS" : "CLIENT", name}, {"EXPORT", export_name}}, level,
+            *text);
 }
 
 /// Or every address that ever came would be known for ever.

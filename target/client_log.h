@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "common/log_limiter.h"
 
@@ -20,9 +21,10 @@ class ClientLog {
   using Clock = LogLimiter::Clock;
 
   /// Logs a line, unless there are enough of this client.
-  /// @param account see SessionPeer::account().
+  /// @param account see SessionPeer::account(). @param export_name that it is about, if it is about
+  /// one: for the journal.
   void note(const std::string& account, spdlog::level::level_enum level, const std::string& line,
-            Clock::time_point now = Clock::now());
+            Clock::time_point now = Clock::now(), std::string_view export_name = {});
 
   std::size_t size() const noexcept { return limiters_.size(); }
 

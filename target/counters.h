@@ -16,7 +16,9 @@ struct Counters {
   /// are possible: the device alone serves those.
   std::uint64_t io_queue_completions = 0;
 
-  std::uint64_t refused = 0;  ///< requests to connect that were refused
+  std::uint64_t refused = 0;     ///< requests to connect that were refused
+  std::uint64_t evictions = 0;   ///< sessions that the target ended: silent ones, and by order
+  std::uint64_t take_overs = 0;  ///< attachments that lost their lease to another
 
   /// One line for the log.
   std::string text() const;

@@ -148,6 +148,7 @@ std::vector<ExportStatus> Exports::status(std::span<const SessionStatus> session
     status.generation = one->identity().generation();
     if (one->lease() != nullptr) status.lease = one->lease()->number();
     status.registered_bytes = one->footprint().bytes;
+    if (one->store() != nullptr) status.file = one->store()->figures();
     count_attachments(sessions, status);
     all.push_back(std::move(status));
   }

@@ -52,6 +52,9 @@ class Exports {
 
   IoThreads& io_threads() noexcept { return io_threads_; }
 
+  /// The memory for slots.
+  const SlotBudget& slot_budget() const noexcept { return slot_budget_; }
+
   /// What each client may use of the memory for slots.
   ClientBudgets& client_budgets() noexcept { return client_budgets_; }
 

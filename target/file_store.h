@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "target/backing_file.h"
+#include "target/file_counters.h"
+#include "target/file_figures.h"
 #include "target/flush_group.h"
 #include "target/range_lock.h"
 
@@ -32,6 +34,9 @@ class FileStore {
   unsigned number() const noexcept { return number_; }
   RangeLock& ranges() noexcept { return ranges_; }
   FlushGroup& flushes() noexcept { return flushes_; }
+  FileCounters& counters() noexcept { return counters_; }
+
+  FileFigures figures() const { return {counters_.figures(), flushes_.syncs()}; }
 
   /// Whether fallocate(2) gives space back, or zeroes without writing. Holds until it was tried in
   /// vain.
@@ -49,6 +54,7 @@ class FileStore {
   unsigned number_;
   RangeLock ranges_;
   FlushGroup flushes_;
+  FileCounters counters_;
   std::atomic<bool> can_punch_ = true;
   std::atomic<bool> can_zero_ = true;
   std::atomic<std::uint64_t> failures_ = 0;

@@ -54,6 +54,7 @@ void FlushGroup::begin_next(Ring& ring) noexcept {
   under_way_.swap(waiting_);
   for (Writer* writer : writers_) writer->submitted_ = writer->acknowledged_;
   ring_ = &ring;
+  submitted_at_ = std::chrono::steady_clock::now();
 }
 
 void FlushGroup::fail() noexcept {
@@ -84,6 +85,7 @@ void FlushGroup::on_result(int result) noexcept {
   Ring* next = nullptr;
   {
     const std::lock_guard lock(mutex_);
+    syncs_.add(std::chrono::steady_clock::now() - submitted_at_);
     if (error != 0) {
       mark_failed();
     } else {

@@ -2,10 +2,12 @@
 
 #include <atomic>
 #include <boost/intrusive/slist.hpp>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <vector>
 
+#include "common/metrics/latency_histogram.h"
 #include "target/ring.h"
 
 namespace rdmablk::target {
@@ -79,6 +81,9 @@ class FlushGroup final : private RingOperation {
   /// it can still be read.
   std::uint64_t failures() const noexcept { return failures_; }
 
+  /// How long each fdatasync(2) took.
+  metrics::LatencyFigures syncs() const noexcept { return syncs_.figures(); }
+
  private:
   using Flushes = boost::intrusive::slist<Flush, boost::intrusive::cache_last<true>>;
 
@@ -94,6 +99,8 @@ class FlushGroup final : private RingOperation {
   Flushes waiting_;
   Flushes under_way_;     ///< what the fdatasync in flight is for; empty when there is none
   Ring* ring_ = nullptr;  ///< where that is
+  std::chrono::steady_clock::time_point submitted_at_{};  ///< it
+  metrics::LatencyHistogram syncs_;                       ///< changed under the mutex
 };
 
 }  // namespace rdmablk::target

@@ -92,6 +92,7 @@ void IoThread::ask_pulse() noexcept {
 void IoThread::serve() noexcept {
   ring_.watch(mailbox_.fd(), mailbox_);
   while (!stopping_ || !mailbox_.empty() || ring_.in_flight() > 0) {
+    knows_time_ = false;
     ring_.run(true);
     run(deferred_);
   }

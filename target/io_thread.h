@@ -1,6 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <boost/intrusive/slist.hpp>
+#include <chrono>
 #include <mutex>
 #include <span>
 #include <string_view>
@@ -17,6 +19,8 @@ namespace rdmablk::target {
 /// (through the ring), and what others post to it.
 class IoThread {
  public:
+  using Clock = std::chrono::steady_clock;
+
   /// Starts the thread. @param number for its name. @param files see IoUring.
   /// @param kind the other part of its name, 4 bytes at most. Throws as IoUring does.
   IoThread(unsigned number, std::span<const int> files, std::string_view kind = "io");
@@ -45,6 +49,14 @@ class IoThread {
   /// On the thread only.
   IoUring& ring() noexcept { return ring_; }
 
+  /// On the thread only: the time, as it was when the thread first asked since it last waited. For
+  /// what needs no more: many requests share one look at the clock.
+  Clock::time_point now() noexcept {
+    if (!knows_time_) now_ = Clock::now();
+    knows_time_ = true;
+    return now_;
+  }
+
  private:
   using Tasks = boost::intrusive::slist<IoTask, boost::intrusive::cache_last<true>>;
 
@@ -71,6 +83,8 @@ class IoThread {
   Pulse pulse_;
   IoUring ring_;
   Tasks deferred_;
+  Clock::time_point now_{};
+  bool knows_time_ = false;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 };

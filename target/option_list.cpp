@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "common/export_name.h"
 #include "common/log.h"
+#include "common/metrics/metrics_address.h"
 #include "common/option_values.h"
 #include "target/limit_options.h"
 #include "target/option_draft.h"
@@ -88,6 +89,12 @@ void describe_places(CLI::App& app, OptionDraft& draft) {
       "Where is kept what initiators know exports by, so that they find them again after "
       "a restart; without it $STATE_DIRECTORY, or /var/lib/rdmablk for root, or "
       "~/.local/state/rdmablk");
+  add_text(
+      app, "--metrics", "[ADDR:]PORT",
+      [&](const std::string& text) {
+        options.metrics = metrics::parse_metrics_address("--metrics", text);
+      },
+      "Where Prometheus, and a browser, may read how the target is doing; loopback without ADDR");
   add_text(
       app, "--pidfile", "FILE", [&](const std::string& path) { options.pidfile = path; },
       "Write the number of this process to FILE when it serves, and remove FILE at the end");

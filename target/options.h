@@ -44,6 +44,8 @@ struct Options {
   std::optional<std::string> command;  ///< a shell's, which the target serves as long as it runs
 
   AdminOptions admin;
+
+  std::optional<HostPort> metrics;  ///< where metrics can be read; nothing: nowhere
 };
 
 /// What else a command line may ask for.

@@ -3,12 +3,32 @@
 #include <spdlog/spdlog.h>
 
 #include <asio/post.hpp>
+#include <cerrno>
 #include <utility>
 
 namespace rdmablk::target {
 
 using protocol::MessageType;
 using protocol::Status;
+
+namespace {
+
+metrics::IoKind kind_of(MessageType type, bool discards) {
+  switch (type) {
+    case MessageType::read:
+      return metrics::IoKind::read;
+    case MessageType::write:
+      return metrics::IoKind::write;
+    case MessageType::flush:
+      return metrics::IoKind::flush;
+    case MessageType::zero:
+      return discards ? metrics::IoKind::discard : metrics::IoKind::zero;
+    default:
+      return metrics::IoKind::map;
+  }
+}
+
+}  // namespace
 
 ServedQueue::ServedQueue(std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
                          std::uint16_t number, unsigned commands, const ServedQueueContext& context,
@@ -20,7 +40,9 @@ ServedQueue::ServedQueue(std::unique_ptr<cm::Connection>& connection, const Atta
                   ? std::optional<verbs::ProtectionDomain>(std::in_place, connection->device())
                   : std::nullopt),
       pd_(own_pd_ ? *own_pd_ : *attachment.grant().pd),
-      channel_(pd_, commands) {
+      channel_(pd_, commands),
+      counters_(use_->store().counters().of(context.thread)),
+      begun_(commands) {
   channel_.start(connection->create_queue_pair(pd_, channel_.completion_queue(),
                                                channel_.queue_pair_options()));
   connection_ = std::move(connection);
@@ -95,14 +117,26 @@ const char* ServedQueue::take(unsigned slot, const protocol::Message& message) n
       protocol::IoCommand::decode(type, message.payload, use_->store().file().size());
   if (!command) return "a request is malformed, or leaves the export";
   ++busy_;
+  note(slot, type, command->request());
   const bool writes = type == MessageType::write || type == MessageType::zero;
   if (writes && use_->writer() == nullptr) {
     end(slot, EROFS);
     return nullptr;
   }
   const char* const violation = begin(slot, type, *command);
-  if (violation != nullptr) --busy_;
+  if (violation != nullptr) {
+    --busy_;
+    counters_.end(begun_[slot].kind, 0, EPERM, {});
+  }
   return violation;
+}
+
+/// A request has come.
+void ServedQueue::note(unsigned slot, MessageType type,
+                       const protocol::IoRequest& request) noexcept {
+  const bool discards = (request.flags & protocol::IoRequest::kDiscard) != 0;
+  begun_[slot] = {kind_of(type, discards), request.length, context_.thread.now()};
+  counters_.begin(begun_[slot].kind);
 }
 
 void ServedQueue::open(unsigned slot) noexcept {
@@ -130,6 +164,8 @@ void ServedQueue::post_replies() noexcept {
 
 void ServedQueue::end(unsigned slot, int error, std::size_t payload_size) noexcept {
   --busy_;
+  const Begun& begun = begun_[slot];
+  counters_.end(begun.kind, begun.length, error, context_.thread.now() - begun.at);
   if (!stopping_) {
     return reply(slot, protocol::status_of_errno(error), error == 0 ? payload_size : 0);
   }

@@ -4,7 +4,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "common/metrics/io_counters.h"
 #include "common/protocol/io_messages.h"
 #include "common/verbs/protection_domain.h"
 #include "target/attachment.h"
@@ -91,6 +93,7 @@ class ServedQueue : public IoQueue, private CommandHandler, private ReadableHand
   void on_violation(const char* reason) noexcept final;
   void on_broken(const std::string& reason) noexcept final;
   const char* take(unsigned slot, const protocol::Message& message) noexcept;
+  void note(unsigned slot, protocol::MessageType type, const protocol::IoRequest& request) noexcept;
   void open(unsigned slot) noexcept;
   void start() noexcept;
   void stop() noexcept;
@@ -116,6 +119,16 @@ class ServedQueue : public IoQueue, private CommandHandler, private ReadableHand
   bool opened_ = false;    ///< QUEUE has come
   bool stopping_ = false;  ///< begins nothing any more
   unsigned busy_ = 0;      ///< requests begun and not ended
+
+  /// The request in a slot, for who counts.
+  struct Begun {
+    metrics::IoKind kind{};
+    std::uint64_t length = 0;
+    IoThread::Clock::time_point at{};
+  };
+
+  metrics::IoCounters& counters_;  ///< the thread's, for the file
+  std::vector<Begun> begun_;       ///< by slot
 };
 
 }  // namespace rdmablk::target

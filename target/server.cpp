@@ -40,6 +40,7 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
     : manager_(manager),
       service_manager_(service_manager),
       limits_(options.limits),
+      metrics_(options.metrics),
       admin_options_(options.admin),
       configuration_(options.config.value_or("")),
       predecessor_(options.predecessor),
@@ -56,9 +57,10 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
       }) {
   if (options.config) store_.emplace(*options.config);
   key_ring_.check_rules(exports_.all());
-  environment_.emplace(SessionEnvironment{
-      io_, counters_, limits_, random_bytes<protocol::InstanceId>(), exports_.io_threads(), drain_,
-      exports_.client_budgets(), client_queues_, key_ring_.keys(), client_log_, strangers_});
+  environment_.emplace(
+      SessionEnvironment{io_, counters_, limits_, random_bytes<protocol::InstanceId>(),
+                         exports_.io_threads(), drain_, exports_.client_budgets(), client_queues_,
+                         key_ring_.keys(), client_log_, strangers_, &reports_});
   sessions_.emplace(*environment_);
   resizer_.emplace(io_, exports_, *sessions_, limits_.resize_wait);
 }
@@ -68,6 +70,10 @@ Server::~Server() {
 }
 
 ServerEnd Server::run(const std::function<void()>& on_serving) {
+  if (metrics_) {
+    const auto look = [this] { return figures(); };
+    watching_.emplace(io_, look, *metrics_, predecessor_.has_value());
+  }
   signals_.emplace(io_, SIGTERM, SIGINT, SIGHUP);
   wait_for_signal();
   count_signal_.emplace(io_, SIGUSR1);
@@ -94,6 +100,7 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   watchdog_.reset();  // what comes may take as long as files take
   status_.reset();
   goodbye_.cancel();
+  watching_.reset();
   listeners_.clear();
   sessions_->clear();
   drain_queues();
@@ -204,6 +211,7 @@ Counts Server::counts() const {
 
 std::vector<ExportStatus> Server::exports() const {
   auto all = exports_.status(sessions());
+  for (ExportStatus& one : all) one.reported = reports_.of_export(one.spec.name);
   for (ExportStatus& status : all) {
     status.is_leaving = changes_.is_leaving(*exports_.find(status.spec.name));
   }
@@ -212,6 +220,22 @@ std::vector<ExportStatus> Server::exports() const {
 
 std::vector<SessionStatus> Server::sessions() const {
   return sessions_->status();
+}
+
+TargetFigures Server::figures() {
+  TargetFigures figures;
+  figures.exports = exports();
+  figures.sessions = sessions();
+  figures.counts = counts();
+  figures.counters = counters_;
+  reports_.keep_if([this](const std::string& name) { return exports_.find(name) != nullptr; });
+  figures.reports = reports_.all();
+  history_.look(figures.exports);
+  figures.history = history_.entries();
+  figures.slot_memory = exports_.slot_budget().used();
+  figures.slot_memory_limit = exports_.slot_budget().limit();
+  figures.uptime = std::chrono::steady_clock::now() - started_;
+  return figures;
 }
 
 void Server::add_export(const ExportSpec& spec, ExportOrigin origin, Done done) {
@@ -290,6 +314,7 @@ std::optional<std::string> Server::refuse_successor(const SuccessionRequest& req
 void Server::on_successor(Successor successor) {
   spdlog::info("process {} takes over: shutting down", successor.pid());
   successor_.emplace(std::move(successor));
+  watching_.reset();  // it wants the address
   if (!stopping_) shut_down();
 }
 

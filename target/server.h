@@ -22,6 +22,7 @@
 #include "target/counts.h"
 #include "target/device_selection.h"
 #include "target/export_changes.h"
+#include "target/export_history.h"
 #include "target/exports.h"
 #include "target/key_ring.h"
 #include "target/limits.h"
@@ -34,7 +35,9 @@
 #include "target/session_environment.h"
 #include "target/sessions.h"
 #include "target/succession_listener.h"
+#include "target/target_figures.h"
 #include "target/watchdog.h"
+#include "target/watching.h"
 
 namespace rdmablk::target {
 
@@ -94,6 +97,7 @@ class Server final : public Administration, private cm::RequestHandler, private 
   void wait_for_count_signal();
   void shut_down();
   void reload_keys();
+  TargetFigures figures();
   void drain_queues();
   void settle_exports();
   std::string status_text() const;
@@ -102,6 +106,7 @@ class Server final : public Administration, private cm::RequestHandler, private 
   cm::ConnectionManager& manager_;
   const ServiceManager& service_manager_;
   Limits limits_;
+  std::optional<HostPort> metrics_;
   AdminOptions admin_options_;
   std::string configuration_;         ///< the file; empty: none
   std::optional<ConfigStore> store_;  ///< for what is changed at run time; beside that file
@@ -118,6 +123,7 @@ class Server final : public Administration, private cm::RequestHandler, private 
   ExportChanges changes_;
   Reload reload_;
   QueueDrain drain_;  // its queues end before the exports; the threads that serve them, before it
+  ClientReports reports_;
   std::optional<SessionEnvironment> environment_;
   bool stopping_ = false;
   bool settling_ = false;
@@ -132,6 +138,9 @@ class Server final : public Administration, private cm::RequestHandler, private 
   Listeners listeners_;
   std::optional<Sessions> sessions_;  ///< as soon as there is an environment for them
   std::optional<Resizer> resizer_;    ///< the same
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  ExportHistory history_;
+  std::optional<Watching> watching_;  ///< asks for figures()
 };
 
 }  // namespace rdmablk::target

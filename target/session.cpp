@@ -152,13 +152,19 @@ void Session::perform(const Step& step) {
   if (step.waits) wait_for_lease(*step.waits);
   if (step.fences) owner_.fence(*step.fences, peer().text());
   if (step.greeted) greet();
+  if (environment_.reports != nullptr) {
+    for (const ReportedUse& one : step.uses) {
+      environment_.reports->add(one.export_name, peer().client, one.use);
+    }
+  }
   if (step.attached != nullptr) {
     const auto& reply = step.attached->reply();
     ++environment_.counters.attachments;
     log(spdlog::level::info,
         fmt::format("attached '{}' {}, queues={} depth={}", reply.info.name,
                     reply.access == protocol::Access::read_write ? "read-write" : "read-only",
-                    reply.queues, reply.depth));
+                    reply.queues, reply.depth),
+        reply.info.name);
   }
   if (step.send && !send(*step.send)) return;
   if (step.acknowledged) return finish("the target ends");
@@ -188,6 +194,7 @@ bool Session::listen() {
 }
 
 void Session::on_silence() {
+  ++environment_.counters.evictions;
   end_with(Status::limit,
            fmt::format("evicted: nothing was heard of it for {:g} s",
                        std::chrono::duration<double>(environment_.limits.silence()).count()));
@@ -241,8 +248,10 @@ void Session::finish(const std::string& reason) {
   owner_.on_session_over(*this);
 }
 
-void Session::log(spdlog::level::level_enum level, const std::string& what) {
-  environment_.log.note(peer().account(), level, fmt::format("session {}: {}", id_, what));
+void Session::log(spdlog::level::level_enum level, const std::string& what,
+                  std::string_view export_name) {
+  environment_.log.note(peer().account(), level, fmt::format("session {}: {}", id_, what),
+                        ClientLog::Clock::now(), export_name);
 }
 
 /// Those that never got in are not worth a line each.
@@ -254,7 +263,9 @@ void Session::log_end(const std::string& reason) {
 }
 
 void Session::expel(Status status, const std::string& reason) {
-  if (!over_ && !last_word_) end_with(status, reason);
+  if (over_ || last_word_) return;
+  ++environment_.counters.evictions;
+  end_with(status, reason);
 }
 
 void Session::say_goodbye() {
@@ -296,7 +307,8 @@ SessionStatus Session::status() const {
       std::chrono::duration_cast<std::chrono::milliseconds>(now - silence_.last_heard());
   for (const auto& [id, attachment] : protocol_.attachments()) {
     const auto& reply = attachment.reply();
-    status.attachments.push_back({reply.info.name, reply.access, queues_.connected(id)});
+    status.attachments.push_back(
+        {reply.info.name, reply.access, queues_.connected(id), attachment.reported()});
   }
   return status;
 }
@@ -326,6 +338,7 @@ void Session::detach(std::uint64_t attachment, const std::optional<Outgoing>& re
 
 void Session::end_attachment(std::uint64_t attachment, const std::string& taker) {
   if (!protocol_.end_attachment(attachment, taken_over_by(taker))) return;
+  ++environment_.counters.take_overs;
   log(spdlog::level::info, fmt::format("attachment {:#x} of {} ended: {} takes its lease over",
                                        attachment, peer().text(), taker));
   queues_.end(attachment);

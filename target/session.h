@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/cm/connection.h"
 #include "common/descriptor_watch.h"
@@ -125,7 +126,8 @@ class Session final : private cm::EventHandler,
   void end_with(protocol::Status status, const std::string& reason);
   void linger(const std::string& reason);
   void finish(const std::string& reason);
-  void log(spdlog::level::level_enum level, const std::string& what);
+  void log(spdlog::level::level_enum level, const std::string& what,
+           std::string_view export_name = {});
   void log_end(const std::string& reason);
 
   std::uint32_t id_;

@@ -9,6 +9,7 @@
 #include "target/client_budgets.h"
 #include "target/client_keys.h"
 #include "target/client_log.h"
+#include "target/client_reports.h"
 #include "target/counters.h"
 #include "target/io_threads.h"
 #include "target/limits.h"
@@ -52,6 +53,7 @@ struct SessionEnvironment {
   const ClientKeys* keys;  ///< null when nobody is asked who they are
   ClientLog& log;          ///< what clients do
   LogLimiter& strangers;   ///< who came and never got in
+  ClientReports* reports = nullptr;  ///< what they say that they have done; null: not kept
 };
 
 }  // namespace rdmablk::target

@@ -70,7 +70,7 @@ Step SessionProtocol::request(const Message& message) {
     case MessageType::detach:
       return detach(message);
     case MessageType::keepalive:
-      return answer(message, protocol::Empty{});
+      return keepalive(message);
     case MessageType::event:
       return malformed("EVENT is for the target to send");
     case MessageType::authenticate:
@@ -225,6 +225,15 @@ Step SessionProtocol::detach(const Message& message) {
   }
   Step step = answer(message, protocol::Empty{});
   step.detached = request->attachment;
+  return step;
+}
+
+Step SessionProtocol::keepalive(const Message& message) {
+  Step step = answer(message, protocol::Empty{});
+  if (message.payload.empty() || !peer_.features.has(protocol::Feature::counters)) return step;
+  const auto report = protocol::UseReport::decode(message.payload);
+  if (!report) return malformed("KEEPALIVE is malformed");
+  step.uses = attachments_.take(*report);
   return step;
 }
 

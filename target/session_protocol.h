@@ -126,6 +126,7 @@ class SessionProtocol {
   Step begin_joining(Outgoing greeting);
   Step attach(const protocol::Message& message);
   Step detach(const protocol::Message& message);
+  Step keepalive(const protocol::Message& message);
   Step peer_error(const protocol::Message& message);
   Step reply(const protocol::Message& message);
   std::optional<Outgoing> next_event();

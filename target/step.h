@@ -4,7 +4,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "common/protocol/use_report.h"
 #include "target/outgoing.h"
 
 namespace rdmablk::target {
@@ -19,12 +21,19 @@ struct LeaseWait {
   bool takes_over = false;
 };
 
+/// What an initiator says that it has done with an export since it said so the last time.
+struct ReportedUse {
+  std::string export_name;
+  protocol::Use use;
+};
+
 /// What has to be done after a message, in this order.
 struct Step {
   std::optional<std::uint64_t> detached;  ///< destroy the I/O queues of this attachment
   bool joins = false;                     ///< see SessionProtocol::join()
   std::optional<LeaseWait> waits;         ///< see SessionProtocol::retry_attach()
   std::optional<std::uint64_t> fences;    ///< end this attachment, which may be another session's
+  std::vector<ReportedUse> uses;          ///< count these
   std::optional<Outgoing> send;
   const Attachment* attached = nullptr;  ///< is new; valid until it is detached
   bool greeted = false;                  ///< the session is one now

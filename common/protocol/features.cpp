@@ -20,7 +20,7 @@ struct Named {
   std::string_view name;
 };
 
-constexpr std::array kNames{Named{Feature::resize, "resize"}};
+constexpr std::array kNames{Named{Feature::resize, "resize"}, Named{Feature::counters, "counters"}};
 
 std::optional<std::uint64_t> read_bits(std::string_view text) {
   const bool is_hexadecimal = text.starts_with("0x");

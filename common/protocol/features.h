@@ -10,7 +10,8 @@ namespace rdmablk::protocol {
 /// What the first version of the protocol did not have, by its bit in HELLO. An initiator says what
 /// it knows, a target answers with what both know, and neither uses anything else in the session.
 enum class Feature : std::uint64_t {
-  resize = std::uint64_t{1} << 0,  ///< EVENT says that an export has another size
+  resize = std::uint64_t{1} << 0,    ///< EVENT says that an export has another size
+  counters = std::uint64_t{1} << 1,  ///< KEEPALIVE says what an initiator has done
 };
 
 /// A set of features. May have bits that this version has no name for, as a peer may be newer.
@@ -54,7 +55,7 @@ class Features {
 };
 
 /// All that this version knows.
-inline constexpr Features kKnownFeatures{Feature::resize};
+inline constexpr Features kKnownFeatures{Feature::resize, Feature::counters};
 
 /// Reads a mask: `all`; or names and numbers (decimal, or hexadecimal behind 0x) with commas
 /// between them. Throws UsageError.

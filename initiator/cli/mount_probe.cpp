@@ -61,6 +61,7 @@ MountAnswer ask(const char* path, const std::optional<Change>& change) {
     Change copy = *change;
     if (::ioctl(file.get(), mount_control::kSetTimes, &copy) != 0) return failure(errno);
   }
+  if (::ioctl(file.get(), mount_control::kGetUse, &answer.use) != 0) answer.use = {};
   return answer;
 }
 

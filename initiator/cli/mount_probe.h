@@ -26,6 +26,7 @@ struct MountAnswer {
   // Of one that answered.
   mount_control::Status status{};
   mount_control::Activity activity{};
+  mount_control::Use use{};  ///< its version is 0 when its rdmablk-fuse does not count
 };
 
 /// Asks mounts how they are doing, all at once, each by a process of its own: one that does not

@@ -6,6 +6,7 @@
 #include "initiator/cli/reload_command.h"
 #include "initiator/cli/session_commands.h"
 #include "initiator/cli/status_command.h"
+#include "initiator/cli/top_command.h"
 
 namespace rdmablk::cli {
 
@@ -18,6 +19,7 @@ CLI::App& add_family(CLI::App& program, const char* name, const char* descriptio
 }
 
 void add_target_commands(CLI::App& program, std::vector<std::unique_ptr<Command>>& commands) {
+  commands.push_back(std::make_unique<TopCommand>(program));
   commands.push_back(std::make_unique<StatusCommand>(program));
   CLI::App& exports = add_family(program, "export", "the exports of the target on this machine",
                                  "Examples:\n"

@@ -78,6 +78,8 @@ void check_payload(unsigned kind, std::span<const std::byte> payload) {
       return check<EventNotice>(payload);
     case 10:
       return check<Reason>(payload);
+    case 12:
+      return check<UseReport>(payload);
     default:
       return check_header(payload);
   }
@@ -88,7 +90,7 @@ void check_payload(unsigned kind, std::span<const std::byte> payload) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   rdmablk::fuzz::Input input(data, size);
-  const unsigned kind = input.choice(12);
+  const unsigned kind = input.choice(13);
   rdmablk::protocol::check_payload(kind, input.rest());
   return 0;
 }

@@ -6,6 +6,7 @@
 #include "common/export_name.h"
 #include "common/protocol/io_messages.h"
 #include "common/protocol/messages.h"
+#include "common/protocol/use_report.h"
 #include "common/units.h"
 
 /// Whether a message that was accepted is within the bounds that its reader relies on.
@@ -57,6 +58,10 @@ inline bool is_in_bounds(const EventNotice& event) {
   if (event.kind == EventKind::shutting_down) return true;
   return event.kind == EventKind::resized && event.attachment != 0 && event.size > 0 &&
          event.size % kSectorSize == 0 && event.size <= INT64_MAX;
+}
+
+inline bool is_in_bounds(const UseReport& report) {
+  return report.entries.size() <= UseReport::kMaxEntries;
 }
 
 inline bool is_in_bounds(const Reason& reason) {

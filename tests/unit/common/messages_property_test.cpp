@@ -53,6 +53,11 @@ QueueReply sample() {
   return samples::queue_reply();
 }
 
+template <>
+UseReport sample() {
+  return samples::use_report();
+}
+
 template <typename Message>
 class AnyMessage : public testing::Test {
  protected:
@@ -67,7 +72,7 @@ class AnyMessage : public testing::Test {
 };
 
 using Messages = testing::Types<Hello, HelloReply, List, ListReply, Attach, AttachReply, Detach,
-                                EventNotice, Reason, QueueReply>;
+                                EventNotice, Reason, QueueReply, UseReport>;
 TYPED_TEST_SUITE(AnyMessage, Messages);
 
 TYPED_TEST(AnyMessage, IsEncodedAgainToTheSameBytes) {
@@ -115,7 +120,7 @@ template <typename Message>
 class SizedMessage : public AnyMessage<Message> {};
 
 using SizedMessages = testing::Types<Hello, HelloReply, List, ListReply, Attach, AttachReply,
-                                     Detach, EventNotice, QueueReply>;
+                                     Detach, EventNotice, QueueReply, UseReport>;
 TYPED_TEST_SUITE(SizedMessage, SizedMessages);
 
 TYPED_TEST(SizedMessage, IsRefusedWhenTruncated) {

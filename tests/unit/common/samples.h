@@ -5,6 +5,7 @@
 
 #include "common/protocol/io_messages.h"
 #include "common/protocol/messages.h"
+#include "common/protocol/use_report.h"
 
 /// A message of each kind, with another value in each field.
 namespace rdmablk::protocol::samples {
@@ -109,6 +110,10 @@ inline Reason reason() {
 
 inline QueueReply queue_reply() {
   return {0xcccc, 0xdddd, 32, 136U << 10U, 128U << 10U, 4096};
+}
+
+inline UseReport use_report() {
+  return {{{0xeeee, {1, 2, 3, 4, 5, 6, 7}}, {0xffff, {UINT64_MAX, 0, 0, 0, 0, 0, 1}}}};
 }
 
 }  // namespace rdmablk::protocol::samples

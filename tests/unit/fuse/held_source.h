@@ -72,6 +72,7 @@ class HeldSource final : public ImageSource {
   WorkerPlan plan() const noexcept override { return plan_; }
   void start() override {}
   void stop() noexcept override {}
+  void report(std::function<protocol::Use()> /*use*/) override {}
   initiator::SessionState state() const override {
     initiator::SessionState state;
     state.phase = phase_;

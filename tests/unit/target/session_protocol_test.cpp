@@ -44,6 +44,18 @@ class SessionProtocolTest : public ::testing::Test {
     return step.joins ? protocol_.join() : step;
   }
 
+  void hello_with(protocol::Features features) {
+    protocol::Hello hello;
+    hello.version_min = hello.version_max = protocol::kVersion;
+    hello.features = features;
+    request(MessageType::hello, hello);
+    protocol_.join();
+  }
+
+  Step report(std::vector<protocol::AttachmentUse> entries) {
+    return request(MessageType::keepalive, protocol::UseReport{std::move(entries)});
+  }
+
   static protocol::Attach attach_of(const std::string& name, Access access) {
     protocol::Attach attach;
     attach.name = name;
@@ -217,6 +229,43 @@ TEST_F(SessionProtocolTest, AnswersKeepalive) {
   ASSERT_TRUE(step.send);
   EXPECT_TRUE(step.send->header.is_reply);
   EXPECT_EQ(step.send->header.type, MessageType::keepalive);
+}
+
+TEST_F(SessionProtocolTest, TakesWhatIsReportedOfItsAttachments) {
+  hello_with({protocol::Feature::counters});
+  const std::uint64_t attachment = attach().attached->id();
+  const protocol::Use first{.reads = 3, .bytes_read = 12288};
+  const Step step = report({{attachment, first}});
+  ASSERT_TRUE(step.send);
+  EXPECT_EQ(step.send->header.type, MessageType::keepalive);
+  ASSERT_EQ(step.uses.size(), 1U);
+  EXPECT_EQ(step.uses[0].export_name, "disk");
+  EXPECT_EQ(step.uses[0].use, first);
+  const auto second = report({{attachment, {.reads = 5, .bytes_read = 20480}}});
+  ASSERT_EQ(second.uses.size(), 1U);
+  EXPECT_EQ(second.uses[0].use, (protocol::Use{.reads = 2, .bytes_read = 8192}));
+}
+
+TEST_F(SessionProtocolTest, LeavesOutWhatIsReportedOfOthersAttachments) {
+  hello_with({protocol::Feature::counters});
+  const std::uint64_t attachment = attach().attached->id();
+  const Step step = report({{attachment + 1, {.reads = 3}}, {0, {.reads = 3}}});
+  EXPECT_TRUE(step.send);
+  EXPECT_TRUE(step.uses.empty());
+  EXPECT_FALSE(step.over);
+}
+
+TEST_F(SessionProtocolTest, TakesNoReportThatWasNotAgreedOn) {
+  hello();
+  const std::uint64_t attachment = attach().attached->id();
+  const Step step = report({{attachment, {.reads = 3}}});
+  EXPECT_TRUE(step.send);
+  EXPECT_TRUE(step.uses.empty());
+}
+
+TEST_F(SessionProtocolTest, EndsAtAMalformedReport) {
+  hello_with({protocol::Feature::counters});
+  expect_malformed(request(MessageType::keepalive, Zeroes{9}));
 }
 
 TEST_F(SessionProtocolTest, AttachesWithIdsThatNameTheSession) {

@@ -1,0 +1,63 @@
+#include <array>
+#include <chrono>
+
+#include "common/metrics/exposition.h"
+#include "fuse/mount_figures.h"
+#include "fuse/slot.h"
+
+namespace rdmablk::fuse {
+namespace {
+
+using initiator::SessionState;
+
+constexpr std::array kPhases{"connected", "reconnecting", "failing", "lost"};
+
+double seconds(std::chrono::nanoseconds time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+void add_state(metrics::Exposition& out, const SessionState& state, const metrics::Labels& labels) {
+  for (std::size_t i = 0; i < kPhases.size(); ++i) {
+    metrics::Labels of = labels;
+    of.emplace_back("state", kPhases[i]);
+    out.gauge("rdmablk_mount_state",
+              "Whether this is the state of the connection: one of them is 1, the others are 0.",
+              static_cast<std::size_t>(state.phase) == i ? 1 : 0, of);
+  }
+  out.gauge("rdmablk_mount_connected", "Whether the target can be reached.",
+            state.phase == SessionState::Phase::connected ? 1 : 0, labels);
+  out.gauge("rdmablk_mount_state_age_seconds", "Since the state is what it is.",
+            seconds(std::chrono::steady_clock::now() - state.since), labels);
+  out.counter("rdmablk_mount_reconnects_total", "Times that a lost connection came back.",
+              static_cast<double>(state.reconnects), labels);
+}
+
+}  // namespace
+
+std::string MountFigures::metrics() const {
+  metrics::Exposition out;
+  const metrics::Labels labels{{"export", export_name}};
+  out.info("rdmablk_mount_info", "What is mounted, where.",
+           {{"export", export_name},
+            {"source", source},
+            {"mount_point", mount_point},
+            {"device", device},
+            {"access", read_only ? "read_only" : "read_write"},
+            {"version", RDMABLK_VERSION}});
+  add_state(out, state, labels);
+  out.io("rdmablk_mount", io, labels);
+  out.gauge("rdmablk_mount_requests_in_flight", "Requests that have not ended.",
+            static_cast<double>(in_flight), labels);
+  out.gauge("rdmablk_mount_oldest_request_age_seconds",
+            "Age of the oldest request that has not ended; 0 without any.",
+            seconds(oldest.value_or(std::chrono::nanoseconds(0))), labels);
+  out.gauge("rdmablk_mount_size_bytes", "Size of the image.", static_cast<double>(size), labels);
+  out.gauge("rdmablk_mount_workers", "Threads that serve requests.", plan.workers, labels);
+  out.gauge("rdmablk_mount_slots", "Requests that can be worked on at a time.",
+            static_cast<double>(plan.slots()), labels);
+  out.gauge("rdmablk_mount_buffer_bytes", "Registered memory of the requests' slots.",
+            static_cast<double>(plan.slots() * kSlotSize), labels);
+  return out.text();
+}
+
+}  // namespace rdmablk::fuse
