@@ -92,15 +92,15 @@ CommandLine::CommandLine()
   commands_.push_back(std::make_unique<UnmountCommand>(program));
   commands_.push_back(std::make_unique<MountsCommand>(program));
   commands_.push_back(std::make_unique<TimeoutsCommand>(program));
-  commands_.push_back(std::make_unique<KeygenCommand>(program));
-  commands_.push_back(std::make_unique<mapping::MapCommand>(program));
-  commands_.push_back(std::make_unique<mapping::UnmapCommand>(program));
-  add_target_commands(program, commands_);
   commands_.push_back(std::make_unique<copy::CopyCommand>(program));
   commands_.push_back(std::make_unique<copy::FillCommand>(program));
   commands_.push_back(std::make_unique<copy::ZeroCommand>(program));
   commands_.push_back(std::make_unique<copy::HexdumpCommand>(program));
+  commands_.push_back(std::make_unique<KeygenCommand>(program));
   commands_.push_back(std::make_unique<doctor::DoctorCommand>(program));
+  commands_.push_back(std::make_unique<mapping::MapCommand>(program));
+  commands_.push_back(std::make_unique<mapping::UnmapCommand>(program));
+  add_target_commands(program, commands_);
   refuse_empty_values(program);
 }
 
