@@ -32,8 +32,8 @@ check info info "$(uri file)"
 check info-size info "$(uri disk)" --size
 check info-can info "$(uri disk)" --can write
 check info-map info "$(uri file)" --map
-check bench bench "$(uri disk)" --rw randrw --runtime 0.1
-check bench bench "$(uri disk)" --rw read --runtime 0.1
+check bench bench "$(uri disk)" --rw randrw --time 0.1
+check bench bench "$(uri disk)" --rw read --time 0.1
 expect_valid doctor diagnose "$target" --json >/dev/null
 checked+=doctor$'\n'
 check fill fill "$(uri disk)" --random --verify --quiet
