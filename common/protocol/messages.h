@@ -30,7 +30,7 @@ enum class Access : std::uint8_t { read_only = 0, read_write = 1 };
 /// The first message of an initiator.
 struct Hello {
   InstanceId instance{};          ///< random, the same for a session and those that resume it
-  Features features{};            ///< that the initiator knows
+  Features features;              ///< that the initiator knows
   std::uint16_t version_min = 0;  ///< versions of the protocol that it speaks
   std::uint16_t version_max = 0;
   std::uint64_t resume_session = 0;  ///< reserved
@@ -47,7 +47,7 @@ enum class Authentication : std::uint16_t {
 
 struct HelloReply {
   InstanceId target{};
-  Features features{};  ///< that both know
+  Features features;  ///< that both know
   std::uint16_t version = 0;
   Authentication authentication = Authentication::none;
   std::uint16_t credits = 0;  ///< requests that may be unanswered
