@@ -176,7 +176,6 @@ void Mount::let_watch(const Options& options, const MountPoint& point) {
   names_.export_name = options.image_name();
   names_.mount_point = point.path;
   names_.device = info.device;
-  names_.size = info.size;
   names_.read_only = file_system_->read_only;
   names_.plan = source_->plan();
   if (!options.mount.metrics) return;
@@ -200,6 +199,7 @@ void Mount::let_watch(const Options& options, const MountPoint& point) {
 
 MountFigures Mount::figures() const {
   MountFigures figures = names_;
+  figures.size = file_system_->node.size();
   figures.state = source_->state();
   figures.io = team_->figures();
   const Activity::Seen seen = team_->activity.look();

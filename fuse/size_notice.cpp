@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/loop_size.h"
 #include "common/signals.h"
 
 namespace rdmablk::fuse {
@@ -56,6 +57,7 @@ void SizeNotice::run() noexcept {
     if (::statx(AT_FDCWD, path_.c_str(), AT_STATX_FORCE_SYNC, STATX_SIZE, &status) != 0) {
       spdlog::debug("cannot ask {} for its size: {}", path_, errno_text(errno));
     }
+    refresh_loop_sizes(path_);
     lock.lock();
   }
 }

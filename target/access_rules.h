@@ -30,6 +30,9 @@ class AccessRules {
 
   friend bool operator==(const AccessRules&, const AccessRules&) = default;
 
+  /// The rules as add() takes them.
+  std::vector<std::string> texts() const;
+
   /// The names in its rules.
   std::vector<std::string> clients() const;
 

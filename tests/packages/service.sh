@@ -90,46 +90,35 @@ under_load() {
   echo "$what: kept"
 }
 
-# The exports disk and other: in the configuration, as soon as the target reads one.
+# configure SIZE: the exports disk, of that size, and other.
 configure() {
-  if ! has_configuration; then
-    set_unit exports 'ExecStart=' \
-      "ExecStart=/usr/sbin/rdmablk-target --insecure --listen $RDMABLK_TEST_ADDRESS --export disk=memory:64M --export other=memory:1M"
-    return
-  fi
   printf '%s\n' 'insecure = true' "listen = \"$RDMABLK_TEST_ADDRESS\"" 'admin_group = "rdmablk-admin"' \
-    '[export.disk]' 'type = "memory"' 'size = "64M"' '[export.other]' 'type = "memory"' 'size = "1M"' \
+    '[export.disk]' 'type = "memory"' "size = \"$1\"" '[export.other]' 'type = "memory"' 'size = "1M"' \
     >/etc/rdmablk/target.toml
 }
-has_configuration() { [[ $(/usr/sbin/rdmablk-target --help) == *--config* ]]; }
 
 has_three_exports() { [[ $(show StatusText) == "3 exports "* ]]; }
+has_grown() { [[ $(stat --format %s "$image") == $((96 << 20)) ]]; }
 
+# An export is added, and that which is in use grows.
 reload_service() {
-  if has_configuration; then
-    printf '%s\n' '[export.late]' 'type = "memory"' 'size = "1M"' >/etc/rdmablk/target.d/late.toml
-    chown rdmablk: /etc/rdmablk/target.d/late.toml
-  fi
+  configure 96M
+  printf '%s\n' '[export.late]' 'type = "memory"' 'size = "1M"' >/etc/rdmablk/target.d/late.toml
+  chown rdmablk: /etc/rdmablk/target.d/late.toml
   systemctl reload "$unit"
-  ! has_configuration || wait_until "the status line tells of the new export" \
-    has_three_exports
+  wait_until "the status line tells of the new export" has_three_exports
+  wait_until "the mount sees its new size" has_grown
 }
 
-# From /etc/fstab, as soon as the package has a mount helper.
+# From /etc/fstab.
 mount_unit=$(systemd-escape --path --suffix mount "$mount_point")
 mount_disk() {
-  if [[ ! -e /sbin/mount.rdmablk ]]; then
-    rdmablk mount "rdmablk://$RDMABLK_TEST_ADDRESS/disk" "$mount_point" --quiet
-    return
-  fi
   echo "rdmablk://$RDMABLK_TEST_ADDRESS/disk $mount_point rdmablk _netdev,nofail 0 0" >>/etc/fstab
   systemctl daemon-reload
   systemctl start "$mount_unit" || fail "$(systemctl status --no-pager "$mount_unit" 2>&1)"
 }
 
-unmount_disk() {
-  if [[ -e /sbin/mount.rdmablk ]]; then systemctl stop "$mount_unit"; else rdmablk unmount "$mount_point"; fi
-}
+unmount_disk() { systemctl stop "$mount_unit"; }
 
 # new_files: those of the packages that are not there.
 new_files() {
@@ -152,7 +141,7 @@ expect_equal "systemd-analyze verify" "" "$(systemd-analyze verify "$unit" 2>&1)
 systemd-analyze security --offline=yes --threshold=25 "$unit" >"$scratch/security" || fail "$(tail -n 1 "$scratch/security")"
 
 # Starting.
-configure
+configure 64M
 set_unit watchdog WatchdogSec=3 TimeoutAbortSec=1 RestartSec=100ms # so that the test need not wait for long
 now_or_journal systemctl enable --quiet --now "$unit"
 expect_equal "who runs it" rdmablk "$(stat --format %U "/proc/$(show MainPID)")"

@@ -11,18 +11,18 @@ using namespace std::chrono_literals;
 
 constexpr SlowRequest::Clock::time_point kStart{1h};
 
-Slot slow_read() {
-  Slot slot;
-  slot.operation = initiator::Operation::read;
-  slot.offset = 8192;
-  slot.length = 4096;
-  slot.taken_at = kStart;
-  slot.submitted_at = kStart + 5ms;
-  return slot;
-}
+struct SlowRead : Slot {
+  SlowRead() {
+    operation = initiator::Operation::read;
+    offset = 8192;
+    length = 4096;
+    taken_at = kStart;
+    submitted_at = kStart + 5ms;
+  }
+};
 
 TEST(SlowLog, SaysWhereARequestWaited) {
-  Slot slot = slow_read();
+  SlowRead slot;
   slot.progress.posted_at = kStart + 1005ms;
   const SlowRequest request{
       .slot = slot, .error = 0, .completed_at = kStart + 1305ms, .answered_at = kStart + 1306ms};
@@ -33,7 +33,7 @@ TEST(SlowLog, SaysWhereARequestWaited) {
 }
 
 TEST(SlowLog, SaysOfWhatWasNeverPostedThatItWasInTheQueue) {
-  const Slot slot = slow_read();
+  SlowRead slot;
   const SlowRequest request{
       .slot = slot, .error = EIO, .completed_at = kStart + 2005ms, .answered_at = kStart + 2005ms};
   EXPECT_EQ(
@@ -43,7 +43,7 @@ TEST(SlowLog, SaysOfWhatWasNeverPostedThatItWasInTheQueue) {
 }
 
 TEST(SlowLog, AFlushHasNoPlace) {
-  Slot slot = slow_read();
+  SlowRead slot;
   slot.operation = initiator::Operation::flush;
   const SlowRequest request{
       .slot = slot, .error = 0, .completed_at = kStart + 2s, .answered_at = kStart + 2s};

@@ -30,7 +30,7 @@ class AuthenticatorTest : public ::testing::Test {
   }
 
   std::array<std::byte, 40> hello_{std::byte{1}};
-  protocol::HelloReply reply_{.version = 1, .credits = 8};
+  protocol::HelloReply reply_{.features = {}, .version = 1, .credits = 8};
   protocol::Token nonce_{std::byte{7}};
   ClientKeys keys_{{{"alice", kKey}}, "file"};
   Authenticator authenticator_{&keys_};
@@ -60,7 +60,7 @@ TEST_F(AuthenticatorTest, RefusesAProofForAnotherName) {
 }
 
 TEST_F(AuthenticatorTest, RefusesTheProofOfAnotherSession) {
-  protocol::HelloReply other{.version = 1, .credits = 8};
+  protocol::HelloReply other{.features = {}, .version = 1, .credits = 8};
   Authenticator later(&keys_);
   later.begin(hello_, other);
   EXPECT_FALSE(later.check(request(handshake())));

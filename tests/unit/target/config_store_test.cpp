@@ -47,13 +47,13 @@ TEST(ExportText, IsReadAsTheSame) {
 
 /// Whatever bytes a path has, as long as they are text.
 TEST(ExportText, EscapesPaths) {
-  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same each time
+  std::minstd_rand random(1);  // NOLINT(cert-msc51-cpp): the same each time
   const std::vector<std::string> letters{"\"", "'", "\\", "\n", "\t", "\x01",     "\x7F",
                                          "#",  "=", "]",  "[",  "\r", "\xC3\xA4", " ",
                                          "/",  "u", "0",  "\b", "\f", "\x1B",     "\xE2\x80\xA8"};
   for (int round = 0; round < 500; ++round) {
     std::string path = "/";
-    for (unsigned i = random() % 20; i > 0; --i) path += letters[random() % letters.size()];
+    for (auto i = random() % 20; i > 0; --i) path += letters[random() % letters.size()];
     ExportSpec spec = spec_of("a=file:/a");
     spec.path = path + "x";
     EXPECT_EQ(read(export_text(spec)), spec) << path;

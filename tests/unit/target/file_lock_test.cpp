@@ -157,11 +157,12 @@ TEST_F(FileLockTest, LetsReadersShare) {
 
 TEST_F(FileLockTest, WaitsForAHolderThatIsJustDying) {
   Holder holder(path_, [](int fd) { return ::flock(fd, LOCK_EX) == 0; });
-  auto opening = std::async(std::launch::async, [&] { return BackingFile(writer_, kLongWait); });
+  auto opening =
+      std::async(std::launch::async, [&] { return BackingFile(writer_, kLongWait).size(); });
   const auto is_over = [&] { return opening.wait_for(kNoWait) == std::future_status::ready; };
   while (!is_open() && !is_over()) std::this_thread::yield();
   holder.kill();
-  EXPECT_EQ(opening.get().size(), 4096U);
+  EXPECT_EQ(opening.get(), 4096U);
 }
 
 TEST_F(FileLockTest, FailsOnWhatIsNoFile) {

@@ -1,6 +1,7 @@
 #include "target/watchdog.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/un.h>
@@ -116,7 +117,10 @@ TEST(Watchdog, FallsSilentWhileAnIoThreadIsStuck) {
   ::setenv("WATCHDOG_USEC", "4000", 1);
   asio::io_context io;
   const ServiceManager service;
-  IoThreads threads(1, {});
+  const UniqueFd file(::memfd_create("file", MFD_CLOEXEC));
+  IoThreads threads(io, 1);
+  threads.expect_file(threads.take_number(), file.get());
+  threads.start_if_needed();
   const Watchdog watchdog(io, service, [&] { return &threads; });
   IoThread& thread = *threads.all().front();
   const auto settle = [&thread] {
