@@ -25,9 +25,6 @@ class AccessRules {
   std::optional<protocol::Access> access_of(std::string_view client,
                                             const std::optional<asio::ip::address>& address) const;
 
-  /// The rules as add() takes them.
-  std::vector<std::string> texts() const;
-
   friend bool operator==(const AccessRules&, const AccessRules&) = default;
 
   /// The rules as add() takes them.
