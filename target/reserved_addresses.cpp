@@ -22,16 +22,25 @@ std::byte* reserve(std::size_t bytes) {
   return place == MAP_FAILED ? nullptr : static_cast<std::byte*>(place);
 }
 
+/// Whether so much leaves enough for everything else that a process maps, and for others like it:
+/// some machines have 512 GiB of addresses.
+bool has_room_beside(std::size_t bytes) {
+  constexpr std::size_t kShare = 16;
+  std::byte* const place = reserve(kShare * bytes);
+  if (place == nullptr) return false;
+  ::munmap(place, kShare * bytes);
+  return true;
+}
+
 }  // namespace
 
 ReservedAddresses::ReservedAddresses(std::size_t bytes, std::size_t least, std::size_t alignment) {
+  least = round_up(least, alignment);
   std::size_t size = round_up(std::max(bytes, least), alignment);
-  std::byte* place = reserve(size + alignment);
-  while (place == nullptr && size > least) {
-    size = std::max(round_up(size / 2, alignment), round_up(least, alignment));
-    place = reserve(size + alignment);
-    if (size == round_up(least, alignment)) break;
+  while (size > least && !has_room_beside(size)) {
+    size = std::max(round_up(size / 2, alignment), least);
   }
+  std::byte* const place = reserve(size + alignment);
   if (place == nullptr) {
     throw SystemError(fmt::format("reserve addresses for {} of memory", format_size(size)), errno);
   }

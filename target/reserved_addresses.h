@@ -10,8 +10,8 @@ class ReservedAddresses {
  public:
   ReservedAddresses() = default;
 
-  /// @param bytes that are wanted; fewer when there are not so many. @param least bytes that are
-  /// needed. @param alignment of the first, a power of two and at least a page.
+  /// @param bytes that are wanted; fewer when they would be much of what there are. @param least
+  /// bytes that are needed. @param alignment of the first, a power of two and at least a page.
   /// Throws SystemError.
   ReservedAddresses(std::size_t bytes, std::size_t least, std::size_t alignment);
   ~ReservedAddresses();
