@@ -65,7 +65,10 @@ int note_object(dl_phdr_info* object, std::size_t /*size*/, void* /*data*/) noex
 }  // namespace
 
 void count(Kind kind, const void* caller) noexcept {
-  if (counters == nullptr) return;
+  // What other threads do depends on time, and not on requests.
+  static thread_local bool serves_requests = false;
+  if (kind == reply) serves_requests = true;
+  if (counters == nullptr || !serves_requests) return;
   const auto address = reinterpret_cast<std::uintptr_t>(caller);
   Origin origin = ours;
   for (std::size_t i = 0; i < foreign_count; ++i) {
