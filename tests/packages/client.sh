@@ -9,6 +9,8 @@
 export RDMABLK_BIN=/usr/bin
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh"
+# shellcheck source=tests/packages/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 : "${RDMABLK_PACKAGES:?}" "${RDMABLK_TEST_ADDRESS:?}"
 [[ $(</proc/1/comm) == systemd ]] || skip "systemd is not the first process"
 start
@@ -18,10 +20,7 @@ readonly target=rdmablk://$RDMABLK_TEST_ADDRESS fs=/srv/data disk=/srv/disk
 now() { "$@" || fail "$*: $(journalctl --no-pager --lines=40 --output=cat 2>&1)"; }
 is_active() { [[ $(systemctl is-active "$1" || true) == active ]]; }
 
-for package in rdmablk-target rdmablk; do
-  dpkg --force-unsafe-io --install "$RDMABLK_PACKAGES/${package}"_*.deb >"$scratch/dpkg.log" 2>&1 ||
-    fail "dpkg --install: $(cat "$scratch/dpkg.log")"
-done
+install_packages rdmablk-target rdmablk
 for helper in mount.rdmablk mount.fuse.rdmablk umount.rdmablk umount.fuse.rdmablk; do
   [[ -x /sbin/$helper ]] || fail "there is no /sbin/$helper"
 done

@@ -9,6 +9,8 @@
 export RDMABLK_BIN=/usr/bin
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh"
+# shellcheck source=tests/packages/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 : "${RDMABLK_PACKAGES:?}" "${RDMABLK_TEST_ADDRESS:?}"
 [[ $(</proc/1/comm) == systemd ]] || skip "systemd is not the first process"
 start
@@ -29,14 +31,6 @@ set_unit() {
   mkdir --parents "$drop_ins"
   printf '%s\n' '[Service]' "$@" >"$drop_ins/$name.conf"
   systemctl daemon-reload
-}
-
-install_packages() {
-  local package
-  for package; do
-    dpkg --force-unsafe-io --install "$RDMABLK_PACKAGES/${package}"_*.deb >"$scratch/dpkg.log" 2>&1 ||
-      fail "dpkg --install: $(cat "$scratch/dpkg.log")"
-  done
 }
 
 status_is() { [[ $(show StatusText) == "$1" ]]; }
