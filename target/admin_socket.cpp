@@ -20,8 +20,7 @@ constexpr std::chrono::milliseconds kPause{200};
 
 AdminSocket::AdminSocket(asio::io_context& io, UniqueFd listener, AdminService& service,
                          const AdminLimits& limits)
-    : io_(io),
-      service_(service),
+    : service_(service),
       limits_(limits),
       acceptor_(io, asio::local::stream_protocol(), listener.release()),
       pause_(io) {

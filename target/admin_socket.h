@@ -43,7 +43,6 @@ class AdminSocket final : private AdminConnection::Handler {
   void log(const AdminConnection& connection, const AdminRequest& request);
   AdminService::Answer answer_to(const AdminConnection& connection);
 
-  asio::io_context& io_;
   AdminService& service_;
   AdminLimits limits_;
   asio::local::stream_protocol::acceptor acceptor_;
