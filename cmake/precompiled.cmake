@@ -1,6 +1,6 @@
 # Headers that are compiled once, where a build has to be quick: most of what a source takes to
 # compile are those of libraries. Everyday builds go without, so that a source that lacks an
-# include is noticed, and so that ccache works.
+# include is noticed.
 
 # Of libraries: what they include most.
 function(rdmablk_precompile_headers)
@@ -13,9 +13,18 @@ function(rdmablk_precompile_headers)
   endforeach()
 endfunction()
 
-# Of test programs: the same, and GoogleTest.
+# Of the library behind the command `rdmablk`: those that take longest there.
+function(rdmablk_precompile_command_headers library)
+  target_precompile_headers(${library} PRIVATE
+    <CLI/CLI.hpp> <chrono> <fmt/format.h> <memory> <nlohmann/json.hpp> <optional> <string> <vector>)
+endfunction()
+
+# Of test programs, as far as there are any of the name: what most of them include, and GoogleTest.
 function(rdmablk_precompile_test_headers)
   foreach(program IN LISTS ARGN)
+    if(NOT TARGET ${program})
+      continue()
+    endif()
     target_precompile_headers(${program} PRIVATE
       <algorithm> <array> <asio/io_context.hpp> <chrono> <filesystem> <fmt/format.h> <functional>
       <gmock/gmock.h> <gtest/gtest.h> <memory> <optional> <spdlog/spdlog.h> <string> <thread>

@@ -139,6 +139,7 @@ class Look {
     if (!options_.config) return;
     const std::string directory = drop_in_directory(*options_.config);
     if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return;
+    if (errno == ENOENT) return;  // it is made when something is to be kept there
     add(Kind::note, fmt::format("exports that are added while the target runs cannot be kept in "
                                 "{}: {}",
                                 directory, errno_text(errno)));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "common/units.h"
+
 namespace rdmablk::target {
 namespace {
 
@@ -49,7 +51,17 @@ std::uint64_t wanted_size(const ExportSpec& now, const ExportSpec& wanted) {
   return wanted.has_file() ? wanted.file_size.value_or(now.size) : wanted.size;
 }
 
-void compare(const ExportSpec& now, const ExportSpec& wanted, ReloadPlan& plan) {
+/// What lies behind the new end of an export would be lost, whatever brought it to its size.
+void plan_resize(const ExportSpec& now, std::uint64_t size, bool discard, ReloadPlan& plan) {
+  if (size >= now.size || discard) return plan.resize.push_back({now.name, size});
+  plan.refused.push_back(fmt::format(
+      "export '{}' stays at {}, and {} is asked for: what lies behind that would be lost; "
+      "`rdmablk export resize {} {} --runtime --shrink` lets go of it, or --discard {}, or ask for "
+      "the size that it has",
+      now.name, format_size(now.size), format_size(size), now.name, size, now.name));
+}
+
+void compare(const ExportSpec& now, const ExportSpec& wanted, bool discard, ReloadPlan& plan) {
   if (const auto fixed = fixed_differences(now, wanted); !fixed.empty()) {
     plan.refused.push_back(
         fmt::format("export '{}' stays as it is: what changed ({}) takes that it is removed and "
@@ -58,16 +70,14 @@ void compare(const ExportSpec& now, const ExportSpec& wanted, ReloadPlan& plan) 
     return;
   }
   const std::uint64_t size = wanted_size(now, wanted);
-  if (size != now.size) plan.resize.push_back({now.name, size});
+  if (size != now.size) plan_resize(now, size, discard, plan);
   if (now.rules != wanted.rules) plan.rules.push_back({now.name, wanted.rules});
   if (now.origin != wanted.origin) plan.adopt.push_back({now.name, wanted.origin});
 }
 
-void plan_removal(const RunningExport& one, std::span<const std::string> discards,
-                  ReloadPlan& plan) {
+void plan_removal(const RunningExport& one, bool discard, ReloadPlan& plan) {
   const std::string& name = one.spec.name;
   if (one.spec.origin == ExportOrigin::run_time) return;
-  const bool discard = std::find(discards.begin(), discards.end(), name) != discards.end();
   if (one.holds_data && !discard) {
     plan.refused.push_back(
         fmt::format("export '{}' stays, though nothing asks for it any more: its memory has data "
@@ -90,10 +100,12 @@ ReloadPlan plan_reload(std::span<const RunningExport> running, std::span<const E
                        std::span<const std::string> discards) {
   ReloadPlan plan;
   for (const RunningExport& one : running) {
+    const bool discard =
+        std::find(discards.begin(), discards.end(), one.spec.name) != discards.end();
     if (const ExportSpec* const spec = find_spec(wanted, one.spec.name)) {
-      compare(one.spec, *spec, plan);
+      compare(one.spec, *spec, discard, plan);
     } else {
-      plan_removal(one, discards, plan);
+      plan_removal(one, discard, plan);
     }
   }
   for (const ExportSpec& spec : wanted) {

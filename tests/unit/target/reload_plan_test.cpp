@@ -103,6 +103,17 @@ TEST(ReloadPlanTest, ResizesMemoryAndFiles) {
   EXPECT_THAT(made.refused, IsEmpty());
 }
 
+TEST(ReloadPlanTest, CutsNothingOffUnlessToldSo) {
+  for (const auto& [now, wanted] : {std::pair{"a=memory:2M", "a=memory:1M"},
+                                    std::pair{"a=file:/a,size=2M", "a=file:/a,size=1M"}}) {
+    const auto one = running(now, 2 * kMiB);
+    const auto made = plan({one}, {spec(wanted)});
+    EXPECT_THAT(made.resize, IsEmpty());
+    EXPECT_THAT(made.refused, ElementsAre(HasSubstr("'a' stays at 2 MiB")));
+    EXPECT_EQ(plan({one}, {spec(wanted)}, {"a"}).resize.size(), 1U);
+  }
+}
+
 TEST(ReloadPlanTest, ComparesWithTheSizeThatIsOffered) {
   auto resized = running("a=memory:1M");
   resized.spec.size = 2 * kMiB;
