@@ -1,12 +1,13 @@
 #include "target/admin_reply.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "common/hex.h"
+#include "common/protocol/labels.h"
 #include "common/uuid.h"
 #include "target/export_use_figures.h"
 
@@ -37,24 +38,6 @@ Json number_or_null(std::uint64_t number) {
   return number == 0 ? Json() : Json(number);
 }
 
-std::string hex(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-  return text;
-}
-
-const char* type_name(protocol::ExportKind kind) {
-  switch (kind) {
-    case protocol::ExportKind::memory:
-      return "memory";
-    case protocol::ExportKind::file:
-      return "file";
-    case protocol::ExportKind::resident:
-      return "resident";
-  }
-  return "unknown";
-}
-
 const char* origin_name(ExportOrigin origin) {
   switch (origin) {
     case ExportOrigin::command_line:
@@ -78,7 +61,7 @@ Json describe(const ExportStatus& status) {
   const ExportSpec& spec = status.spec;
   Json json;
   json["name"] = spec.name;
-  json["type"] = type_name(spec.kind);
+  json["type"] = label_of(spec.kind);
   json["size_bytes"] = status.size;
   json["read_only"] = spec.read_only;
   json["shared"] = spec.shared;
@@ -108,9 +91,8 @@ Json describe(const SessionStatus& status) {
   json["silence_ms"] = status.silence.count();
   json["attachments"] = Json::array();
   for (const AttachmentStatus& attachment : status.attachments) {
-    const bool reads_only = attachment.access == protocol::Access::read_only;
     json["attachments"].push_back(Json{{"export", attachment.export_name},
-                                       {"access", reads_only ? "read_only" : "read_write"},
+                                       {"access", label_of(attachment.access)},
                                        {"queues", attachment.queues}});
   }
   return json;

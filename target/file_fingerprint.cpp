@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "common/error.h"
+#include "common/hex.h"
 #include "common/unique_fd.h"
 #include "target/boot_id.h"
 
@@ -83,11 +84,7 @@ FileFingerprint of_file(const struct statx& status, const std::string& path) {
 
 std::string FileFingerprint::file_name() const {
   const Digest digest = digest_of(key);
-  std::string name;
-  for (const std::byte digit : std::span(digest).first(16)) {
-    name += fmt::format("{:02x}", std::to_integer<unsigned>(digit));
-  }
-  return name;
+  return hex(std::span(digest).first(16));
 }
 
 protocol::Uuid FileFingerprint::derive_uuid(const std::string& more) const {

@@ -1,8 +1,8 @@
 #include <chrono>
 
 #include "common/metrics/status_json.h"
+#include "common/protocol/labels.h"
 #include "common/uuid.h"
-#include "target/export_labels.h"
 #include "target/target_figures.h"
 
 namespace rdmablk::target {

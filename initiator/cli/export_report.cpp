@@ -2,24 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "common/hex.h"
+#include "common/protocol/labels.h"
 #include "common/units.h"
 #include "common/uuid.h"
 #include "initiator/cli/text_table.h"
 
 namespace rdmablk::cli {
 namespace {
-
-const char* kind_name(protocol::ExportKind kind) {
-  switch (kind) {
-    case protocol::ExportKind::memory:
-      return "memory";
-    case protocol::ExportKind::file:
-      return "file";
-    case protocol::ExportKind::resident:
-      return "resident";
-  }
-  return "unknown";
-}
 
 const char* access_name(const protocol::ExportInfo& info) {
   if (info.read_only) return "read-only";
@@ -36,15 +26,9 @@ bool has_file(const protocol::ExportInfo& info) {
   return info.kind != protocol::ExportKind::memory;
 }
 
-std::string hex(std::span<const std::byte> bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-  return text;
-}
-
 void add_properties(Json& json, const protocol::ExportInfo& info) {
   json["name"] = info.name;
-  json["type"] = kind_name(info.kind);
+  json["type"] = label_of(info.kind);
   json["size_bytes"] = info.size;
   json["block_size_bytes"] = info.block_size;
   json["read_only"] = info.read_only;
@@ -79,7 +63,7 @@ std::string export_list_text(std::span<const protocol::ExportInfo> exports) {
   TextTable table({"NAME", "TYPE", "SIZE", "ACCESS", "UUID"});
   table.align_right(2);
   for (const auto& info : exports) {
-    table.add({info.name, kind_name(info.kind), format_size(info.size), access_name(info),
+    table.add({info.name, label_of(info.kind), format_size(info.size), access_name(info),
                format_uuid(info.uuid)});
   }
   return table.text();
@@ -105,7 +89,7 @@ std::string export_details_text(const ExportDetails& details) {
     text += fmt::format("{:<12}{}\n", name, value);
   };
   line("uri", uri.text());
-  line("type", kind_name(reply.info.kind));
+  line("type", label_of(reply.info.kind));
   if (has_file(reply.info)) {
     if (!reply.origin.empty()) line("file", reply.origin);
     line("file I/O", reply.info.is_direct ? "direct: past the target's page cache"

@@ -1,12 +1,12 @@
 #include "initiator/cli/map_reader.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <new>
 
 #include "common/error.h"
+#include "initiator/lone_request.h"
 
 namespace rdmablk::cli {
 
@@ -46,7 +46,7 @@ std::span<const Extent> MapReader::ask(std::uint64_t offset, std::uint64_t lengt
   request.data = buffers_->bytes().data();
   request.lkey = buffers_->lkey();
   request.extents = kMaxExtents;
-  wait(request);
+  initiator::perform(*queue_, request);
   if (request.error != 0) {
     throw SystemError(fmt::format("map {} bytes at {} of {}", length, offset, info_.name),
                       request.error);
@@ -57,19 +57,6 @@ std::span<const Extent> MapReader::ask(std::uint64_t offset, std::uint64_t lengt
                             offset, info_.name));
   }
   return found;
-}
-
-/// Submits a request and waits for its end; a lost connection ends it, too.
-void MapReader::wait(initiator::Request& request) {
-  initiator::Request* done = nullptr;
-  queue_->submit(request);
-  queue_->kick();
-  while (queue_->poll({&done, 1}) == 0) {
-    queue_->arm();
-    if (queue_->poll({&done, 1}) > 0) return;
-    pollfd waiting{queue_->fd(), POLLIN, 0};
-    ::poll(&waiting, 1, -1);
-  }
 }
 
 }  // namespace rdmablk::cli

@@ -22,7 +22,6 @@ class MapReader {
 
  private:
   std::span<const protocol::Extent> ask(std::uint64_t offset, std::uint64_t length);
-  void wait(initiator::Request& request);
 
   const initiator::ImageInfo& info_;
   std::unique_ptr<initiator::RequestBuffers> buffers_;

@@ -1,7 +1,6 @@
 #include "initiator/copy/hexdump_command.h"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "common/error.h"
 #include "initiator/cli/session_watch.h"
 #include "initiator/copy/hex_dump.h"
+#include "initiator/lone_request.h"
 #include "initiator/remote_image.h"
 #include "initiator/session.h"
 
@@ -35,7 +35,7 @@ class Reader {
     request.length = length;
     request.data = buffers_->bytes().data();
     request.lkey = buffers_->lkey();
-    wait(request);
+    initiator::perform(*queue_, request);
     if (request.error != 0) {
       throw SystemError(fmt::format("read {} bytes at offset {} of {}", length, offset, name),
                         request.error);
@@ -44,18 +44,6 @@ class Reader {
   }
 
  private:
-  void wait(initiator::Request& request) {
-    initiator::Request* done = nullptr;
-    queue_->submit(request);
-    queue_->kick();
-    while (queue_->poll({&done, 1}) == 0) {
-      queue_->arm();
-      if (queue_->poll({&done, 1}) > 0) return;
-      pollfd waiting{queue_->fd(), POLLIN, 0};
-      ::poll(&waiting, 1, -1);
-    }
-  }
-
   std::unique_ptr<initiator::RequestBuffers> buffers_;
   std::unique_ptr<initiator::Queue> queue_;
 };
