@@ -110,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, ResidentStoreTest, ::testing::Values("direct=auto
 TEST_P(ResidentStoreTest, LoadsTheFile) {
   put(kSize - 4, "last");
   open();
-  EXPECT_EQ(in_memory(3 * kMiB - 8, 16), std::string(4, '\0') + "abcdefgh" + std::string(4, '\0'));
+  EXPECT_EQ(in_memory(3 * kMiB - 8, 16), std::string("\0\0\0\0abcdefgh\0\0\0\0", 16));
   EXPECT_EQ(in_memory(20 * kMiB, 3), "xyz");
   EXPECT_EQ(in_memory(kSize - 4, 4), "last");
   EXPECT_EQ(std::count(memory_->bytes().begin(), memory_->bytes().end(), std::byte{}),
