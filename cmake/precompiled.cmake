@@ -20,14 +20,26 @@ function(rdmablk_precompile_command_headers library)
 endfunction()
 
 # Of test programs, as far as there are any of the name: what most of them include, and GoogleTest.
+# The first one's headers serve all.
 function(rdmablk_precompile_test_headers)
+  set(first)
   foreach(program IN LISTS ARGN)
     if(NOT TARGET ${program})
       continue()
+    elseif(first)
+      target_precompile_headers(${program} REUSE_FROM ${first})
+      continue()
     endif()
+    set(first ${program})
     target_precompile_headers(${program} PRIVATE
       <algorithm> <array> <asio/io_context.hpp> <chrono> <filesystem> <fmt/format.h> <functional>
       <gmock/gmock.h> <gtest/gtest.h> <memory> <optional> <spdlog/spdlog.h> <string> <thread>
       <vector>)
   endforeach()
+endfunction()
+
+# Compiles several sources of a library as one, where each takes long for the headers alone. Names
+# in anonymous namespaces have to differ within the library then.
+function(rdmablk_compile_together)
+  set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
 endfunction()

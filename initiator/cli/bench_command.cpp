@@ -11,7 +11,7 @@
 namespace rdmablk::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kBenchFooter =
     "write, randwrite and randrw OVERWRITE the export's content without asking.\n"
     "\n"
     "A sequential workload goes round the range again and again, all queues together. A latency "
@@ -52,7 +52,7 @@ BenchCommand::BenchCommand(CLI::App& parent) : Command(parent, "bench", "measure
   add_json_option();
   add_credential_options();
   add_log_level_option();
-  arguments().footer(kFooter);
+  arguments().footer(kBenchFooter);
 }
 
 void BenchCommand::add_option(const char* name, std::string& value, const char* type,

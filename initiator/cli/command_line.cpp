@@ -28,7 +28,7 @@
 namespace rdmablk::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kProgramFooter =
     "Examples:\n"
     "  rdmablk devices\n"
     "  rdmablk list storage1\n"
@@ -83,7 +83,7 @@ CommandLine::CommandLine()
   program.get_option("--version")->description("print the version and exit");
   program.require_subcommand(1);
   program.option_defaults()->take_last();
-  program.footer(kFooter);
+  program.footer(kProgramFooter);
   commands_.push_back(std::make_unique<DevicesCommand>(program));
   commands_.push_back(std::make_unique<ListCommand>(program));
   commands_.push_back(std::make_unique<InfoCommand>(program));

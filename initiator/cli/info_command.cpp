@@ -18,7 +18,7 @@
 namespace rdmablk::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kInfoFooter =
     "--can tells by its exit status whether the export can:\n"
     "{}"
     "\n"
@@ -126,7 +126,7 @@ InfoCommand::InfoCommand(CLI::App& parent)
   can->excludes(map);
   add_credential_options();
   add_log_level_option();
-  arguments().footer(fmt::format(kFooter, Capability::help()));
+  arguments().footer(fmt::format(kInfoFooter, Capability::help()));
 }
 
 void InfoCommand::add_map_options() {

@@ -15,7 +15,7 @@
 namespace rdmablk::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kKeygenFooter =
     "The file is made for its owner alone (mode 0600), and one that is there is never "
     "overwritten.\n"
     "The client has it as its --keyfile (or keyfile= of a mount). The target's --auth FILE holds "
@@ -41,7 +41,7 @@ auth::SecretText line_of(const std::string& client) {
 }
 
 /// Past the stream, whose buffer would keep the secret.
-void print(std::string_view text) {
+void print_text(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
@@ -60,7 +60,7 @@ KeygenCommand::KeygenCommand(CLI::App& parent)
   arguments()
       .add_option("--output", output_, "the file to make; default: standard output")
       ->type_name("FILE");
-  arguments().footer(kFooter);
+  arguments().footer(kKeygenFooter);
 }
 
 int KeygenCommand::run() {
@@ -72,7 +72,7 @@ int KeygenCommand::run() {
   }
   const auth::SecretText line = line_of(client_name_);
   if (output_.empty()) {
-    print(line.view());
+    print_text(line.view());
   } else {
     auth::create_secret_file(output_, line.view());
   }

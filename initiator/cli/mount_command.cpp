@@ -16,9 +16,9 @@
 namespace rdmablk::cli {
 namespace {
 
-constexpr const char* kProgram = "rdmablk-fuse";
+constexpr const char* kDaemon = "rdmablk-fuse";
 
-constexpr const char* kFooter =
+constexpr const char* kMountFooter =
     "Options: whatever `rdmablk-fuse --help` lists; -o takes them as mount(8) does, separated by\n"
     "commas: ro, rw, allow_other, uid=N, gid=N, mode=OCTAL, fsname=NAME, workers=N, "
     "queue_depth=N,\n"
@@ -48,7 +48,7 @@ class MountFormatter final : public CLI::Formatter {
 
 /// Returns only when it fails.
 void become(const std::string& path, const std::vector<std::string>& arguments) {
-  std::vector<std::string> owned{kProgram};
+  std::vector<std::string> owned{kDaemon};
   owned.insert(owned.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (std::string& argument : owned) pointers.push_back(argument.data());
@@ -64,7 +64,7 @@ MountCommand::MountCommand(CLI::App& parent)
     : Command(parent, "mount", "mount an export as a file") {
   arguments().prefix_command();
   arguments().formatter(std::make_shared<MountFormatter>());
-  arguments().footer(kFooter);
+  arguments().footer(kMountFooter);
 }
 
 int MountCommand::run() {
@@ -74,11 +74,11 @@ int MountCommand::run() {
   }
   const std::string path = fuse_program();
   become(path, passed_on);
-  if (errno == ENOENT && path == kProgram) {
+  if (errno == ENOENT && path == kDaemon) {
     throw Error(
         fmt::format("cannot find {}, neither beside this program nor in PATH; is it "
                     "installed?",
-                    kProgram));
+                    kDaemon));
   }
   throw SystemError(fmt::format("start {}", path), errno);
 }

@@ -24,17 +24,17 @@ const char* phase_meaning(Phase phase) {
 }
 
 /// Seconds, with as many decimals as it has.
-std::string seconds(std::uint64_t milliseconds) {
-  if (milliseconds == kNever) return "never";
-  return fmt::format("{:g} s", static_cast<double>(milliseconds) / 1000);
+std::string seconds(std::uint64_t time_ms) {
+  if (time_ms == kNever) return "never";
+  return fmt::format("{:g} s", static_cast<double>(time_ms) / 1000);
 }
 
-Json text_or_null(const char* text) {
+Json or_null(const char* text) {
   return *text == '\0' ? Json() : Json(text);
 }
 
-Json time(std::uint64_t milliseconds) {
-  return milliseconds == kNever ? Json() : Json(milliseconds);
+Json time(std::uint64_t time_ms) {
+  return time_ms == kNever ? Json() : Json(time_ms);
 }
 
 }  // namespace
@@ -79,8 +79,8 @@ Json timeouts_json(const MountEntry& mount, const Status& status) {
   document["state"] = phase_name(status.phase);
   document["state_time_ms"] = status.phase_time;
   document["reconnects"] = status.reconnects;
-  document["last_loss"] = text_or_null(status.reason);
-  document["last_error"] = text_or_null(status.last_error);
+  document["last_loss"] = or_null(status.reason);
+  document["last_error"] = or_null(status.last_error);
   document["reconnect_delay_ms"] = status.times.reconnect_delay;
   document["fail_fast_ms"] = time(status.times.fail_fast);
   document["give_up_ms"] = time(status.times.give_up);

@@ -11,7 +11,7 @@
 namespace rdmablk::cli {
 namespace {
 
-constexpr const char* kNothing = "-";
+constexpr const char* kNoFigure = "-";
 
 struct Rates {
   double reads = 0;
@@ -46,20 +46,20 @@ std::string bytes_text(double bytes) {
 
 std::vector<std::string> row(const TopItem& item, const std::optional<Rates>& rates) {
   const auto optional = [](const std::optional<std::uint64_t>& number) {
-    return number ? std::to_string(*number) : kNothing;
+    return number ? std::to_string(*number) : kNoFigure;
   };
   std::vector<std::string> cells{item.name, item.state,
-                                 item.size ? format_size(*item.size) : kNothing};
+                                 item.size ? format_size(*item.size) : kNoFigure};
   if (rates) {
     cells.push_back(bytes_text(rates->bytes_read));
     cells.push_back(bytes_text(rates->bytes_written));
     cells.push_back(fmt::format("{:.0f}", rates->reads));
     cells.push_back(fmt::format("{:.0f}", rates->writes));
   } else {
-    cells.insert(cells.end(), 4, kNothing);
+    cells.insert(cells.end(), 4, kNoFigure);
   }
   cells.push_back(optional(item.in_flight));
-  cells.push_back(rates ? std::to_string(rates->errors) : kNothing);
+  cells.push_back(rates ? std::to_string(rates->errors) : kNoFigure);
   return cells;
 }
 

@@ -11,7 +11,7 @@
 namespace rdmablk::cli {
 namespace {
 
-constexpr const char* kProgram = "umount.rdmablk";
+constexpr const char* kHelper = "umount.rdmablk";
 
 int run(int argc, char** argv) {
   auto words = unmount_words(argc, argv);
@@ -27,7 +27,7 @@ int run(int argc, char** argv) {
 bool is_umount_helper(std::string_view name) {
   const auto slash = name.rfind('/');
   if (slash != std::string_view::npos) name.remove_prefix(slash + 1);
-  return name == kProgram || name == "umount.fuse.rdmablk";
+  return name == kHelper || name == "umount.fuse.rdmablk";
 }
 
 std::optional<std::vector<std::string>> unmount_words(int argc, const char* const* argv) {
@@ -38,7 +38,7 @@ std::optional<std::vector<std::string>> unmount_words(int argc, const char* cons
   bool force = false;
   bool ignored = false;
   CLI::App app("Takes a mount of an export away; what umount(8) runs.");
-  app.name(kProgram);
+  app.name(kHelper);
   app.set_version_flag("-V,--version", "umount.rdmablk " RDMABLK_VERSION);
   app.add_flag("-l", lazy, "take it out of sight now, and away once nothing uses it any more");
   app.add_flag("-f", force, "the same");
@@ -57,7 +57,7 @@ std::optional<std::vector<std::string>> unmount_words(int argc, const char* cons
 int run_umount_helper(int argc, char** argv) {
   constexpr int kUsage = 1;
   constexpr int kFailed = 32;
-  switch (run_program(kProgram, &run, argc, argv)) {
+  switch (run_program(kHelper, &run, argc, argv)) {
     case kExitDone:
       return kExitDone;
     case kExitUsage:

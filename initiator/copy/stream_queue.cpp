@@ -12,7 +12,7 @@ namespace {
 using initiator::Operation;
 using initiator::Request;
 
-constexpr std::array<std::byte, 65536> kZeroes{};
+constexpr std::array<std::byte, 65536> kZeroBytes{};
 
 /// Where there is none: at the stream's own position.
 constexpr std::uint64_t kNoOffset = UINT64_MAX;
@@ -60,8 +60,8 @@ void StreamQueue::start() noexcept {
   } else if (request.operation == Operation::write) {
     io_uring_prep_write(entry, fd_, request.data + at, length, kNoOffset);
   } else {
-    const auto count = std::min<std::size_t>(length, kZeroes.size());
-    io_uring_prep_write(entry, fd_, kZeroes.data(), static_cast<unsigned>(count), kNoOffset);
+    const auto count = std::min<std::size_t>(length, kZeroBytes.size());
+    io_uring_prep_write(entry, fd_, kZeroBytes.data(), static_cast<unsigned>(count), kNoOffset);
   }
   io_uring_sqe_set_data(entry, current_);
 }
