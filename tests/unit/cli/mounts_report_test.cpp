@@ -35,12 +35,12 @@ MountReport report(Kind kind) {
 TEST(MountsReport, IsForPeople) {
   const std::vector<MountReport> reports{report(Kind::answered), report(Kind::silent)};
   EXPECT_EQ(mounts_text(reports),
-            "MOUNT POINT  SOURCE                   STATE          SINCE      QUEUES  IN FLIGHT   "
-            "    OLDEST  RECONNECTS   SIZE\n"
+            "MOUNT POINT  SOURCE                   STATE          SINCE      QUEUES  IN FLIGHT  "
+            "OLDEST  RECONNECTS   SIZE\n"
             "/mnt/disk    rdmablk://storage1/disk  reconnecting   1 min 5 s  2 x 32          3  "
             "1.23 s           2  1 GiB\n"
             "/mnt/disk    my disk                  not answering  -          -               -  "
-            "          -           -      -\n");
+            "     -           -      -\n");
 }
 
 TEST(MountsReport, IsJson) {

@@ -182,7 +182,8 @@ TEST_F(ConfigurationTest, SaysWhatIsOfTheWrongType) {
   EXPECT_EQ(complaints("discard = 1"),
             "1:11: discard takes a text or an array of texts, not an integer");
   EXPECT_EQ(complaints("slots = true"), "1:9: slots takes a text or a number, not true or false");
-  EXPECT_EQ(complaints("slots = [1]"), "1:9: slots takes a text or a number, not an array");
+  EXPECT_EQ(complaints("slots = [true]"),
+            "1:9: slots takes a text or a number, not an array with true or false");
   EXPECT_THAT(complaints("discard = [[]]"), HasSubstr("an array with an array"));
   EXPECT_THAT(complaints("device = 1979-05-27"), HasSubstr("not a date or time"));
   EXPECT_THAT(complaints("device = \"a\\u0000b\""), HasSubstr("not a text with a zero byte"));
