@@ -21,7 +21,7 @@ std::optional<std::string> LogLimiter::note(const std::string& text, Clock::time
   }
   ++lines_;
   const auto before = std::exchange(left_out_, 0);
-  return before == 0 ? text : fmt::format("{} ({} more were left out before)", text, before);
+  return before == 0 ? text : fmt::format("{} ({} more left out before)", text, before);
 }
 
 }  // namespace rdmablk

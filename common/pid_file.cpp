@@ -8,11 +8,12 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "common/error.h"
+#include "common/file_replacement.h"
 #include "common/units.h"
 
 namespace rdmablk {
@@ -35,6 +36,24 @@ bool is_at(const std::string& path, int fd) {
          ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
 }
 
+/// What stands in a file that a living process has locked.
+std::optional<std::string> holder_of(const std::string& path) {
+  const UniqueFd fd(
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
+  if (!fd && errno == ENOENT) return std::nullopt;
+  if (!fd) throw SystemError(fmt::format("read the pidfile {}", path), errno);
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    throw Error(fmt::format("cannot use {} as pidfile: it is no regular file", path));
+  }
+  const std::string number = read_some(fd.get());
+  if (!number.empty() && !parse_number(number, kMostPid)) {
+    throw Error(fmt::format("cannot use {} as pidfile: it holds something else", path));
+  }
+  if (::flock(fd.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return std::nullopt;
+  return number;
+}
+
 }  // namespace
 
 PidFile::PidFile(std::string path, std::optional<pid_t> replaced)
@@ -46,26 +65,16 @@ PidFile::~PidFile() {
   if (fd_ && is_at(path_, fd_.get())) ::unlink(path_.c_str());
 }
 
-/// What stands in a file that a living process has locked.
-std::optional<std::string> PidFile::holder() const {
-  const UniqueFd fd(
-      ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW));
-  if (!fd && errno == ENOENT) return std::nullopt;
-  if (!fd) throw SystemError(fmt::format("read the pidfile {}", path_), errno);
-  struct stat status {};
-  if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    throw Error(fmt::format("cannot use {} as pidfile: it is no regular file", path_));
+std::string PidFile::probe(const std::string& path) {
+  const auto parent = std::filesystem::absolute(path).parent_path();
+  if (::faccessat(AT_FDCWD, parent.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    throw SystemError(fmt::format("write the pidfile {}", path), errno);
   }
-  const std::string number = read_some(fd.get());
-  if (!number.empty() && !parse_number(number, kMostPid)) {
-    throw Error(fmt::format("cannot use {} as pidfile: it holds something else", path_));
-  }
-  if (::flock(fd.get(), LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) return std::nullopt;
-  return number;
+  return holder_of(path).value_or("");
 }
 
 void PidFile::refuse_if_held() const {
-  const auto number = holder();
+  const auto number = holder_of(path_);
   if (!number || (replaced_ && *number == std::to_string(*replaced_))) return;
   throw Error(
       fmt::format("the pidfile {} is that of process {}, which runs: end it first, or give "
@@ -75,18 +84,14 @@ void PidFile::refuse_if_held() const {
 
 void PidFile::write() {
   refuse_if_held();
-  const std::string temporary = fmt::format("{}.{}", path_, ::getpid());
-  ::unlink(temporary.c_str());
-  fd_.reset(::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kMode));
-  const std::string text = fmt::format("{}\n", ::getpid());
-  const bool is_written =
-      fd_ && ::flock(fd_.get(), LOCK_EX | LOCK_NB) == 0 &&
-      ::write(fd_.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-      ::rename(temporary.c_str(), path_.c_str()) == 0;
-  if (is_written) return;
-  const int error = errno;
-  if (fd_) ::unlink(temporary.c_str());
-  throw SystemError(fmt::format("write the pidfile {}", path_), error);
+  try {
+    FileReplacement file(AT_FDCWD, path_, fmt::format("{}.{}", path_, ::getpid()), kMode);
+    if (::flock(file.fd(), LOCK_EX | LOCK_NB) != 0) throw SystemError("lock it", errno);
+    file.write(fmt::format("{}\n", ::getpid()));
+    fd_ = file.take_place();
+  } catch (const SystemError& error) {
+    throw SystemError(fmt::format("write the pidfile {}", path_), error.error());
+  }
 }
 
 }  // namespace rdmablk

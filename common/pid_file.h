@@ -18,6 +18,11 @@ class PidFile {
   /// takes its place. Throws Error when another has it.
   explicit PidFile(std::string path, std::optional<pid_t> replaced = std::nullopt);
 
+  /// Looks whether one could be written at a path, and makes nothing. Throws Error; not for one of
+  /// a process that lives.
+  /// @return the number of that process; empty: there is none.
+  static std::string probe(const std::string& path);
+
   /// Takes the file away, if it is still this one's.
   ~PidFile();
   PidFile(const PidFile&) = delete;
@@ -28,7 +33,6 @@ class PidFile {
   void write();
 
  private:
-  std::optional<std::string> holder() const;
   void refuse_if_held() const;
 
   std::string path_;

@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "common/metrics/exposition.h"
+#include "common/seconds.h"
 #include "fuse/mount_figures.h"
 #include "fuse/slot.h"
 
@@ -11,10 +12,6 @@ namespace {
 using initiator::SessionState;
 
 constexpr std::array kPhases{"connected", "reconnecting", "failing", "lost"};
-
-double seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 void add_state(metrics::Exposition& out, const SessionState& state, const metrics::Labels& labels) {
   for (std::size_t i = 0; i < kPhases.size(); ++i) {
@@ -27,7 +24,7 @@ void add_state(metrics::Exposition& out, const SessionState& state, const metric
   out.gauge("rdmablk_mount_connected", "Whether the target can be reached.",
             state.phase == SessionState::Phase::connected ? 1 : 0, labels);
   out.gauge("rdmablk_mount_state_age_seconds", "Since the state is what it is.",
-            seconds(std::chrono::steady_clock::now() - state.since), labels);
+            in_seconds(std::chrono::steady_clock::now() - state.since), labels);
   out.counter("rdmablk_mount_reconnects_total", "Times that a lost connection came back.",
               static_cast<double>(state.reconnects), labels);
 }
@@ -50,7 +47,7 @@ std::string MountFigures::metrics() const {
             static_cast<double>(in_flight), labels);
   out.gauge("rdmablk_mount_oldest_request_age_seconds",
             "Age of the oldest request that has not ended; 0 without any.",
-            seconds(oldest.value_or(std::chrono::nanoseconds(0))), labels);
+            in_seconds(oldest.value_or(std::chrono::nanoseconds(0))), labels);
   out.gauge("rdmablk_mount_size_bytes", "Size of the image.", static_cast<double>(size), labels);
   out.gauge("rdmablk_mount_workers", "Threads that serve requests.", plan.workers, labels);
   out.gauge("rdmablk_mount_slots", "Requests that can be worked on at a time.",

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/metrics/status_json.h"
+#include "common/seconds.h"
 #include "fuse/mount_figures.h"
 
 namespace rdmablk::fuse {
@@ -27,23 +28,22 @@ const char* name(SessionState::Phase phase) {
 
 std::string MountFigures::status() const {
   using std::chrono::duration;
-  metrics::Json mount{
-      {"source", source},
-      {"export", export_name},
-      {"mount_point", mount_point},
-      {"device", device},
-      {"size_bytes", size},
-      {"read_only", read_only},
-      {"state", name(state.phase)},
-      {"state_age_s", duration<double>(std::chrono::steady_clock::now() - state.since).count()},
-      {"reason", state.reason},
-      {"last_error", state.last_error},
-      {"reconnects", state.reconnects},
-      {"workers", plan.workers},
-      {"slots", plan.slots()},
-      {"in_flight", in_flight},
-      {"io", metrics::io_json(io)}};
-  if (oldest) mount["oldest_age_s"] = duration<double>(*oldest).count();
+  metrics::Json mount{{"source", source},
+                      {"export", export_name},
+                      {"mount_point", mount_point},
+                      {"device", device},
+                      {"size_bytes", size},
+                      {"read_only", read_only},
+                      {"state", name(state.phase)},
+                      {"state_age_s", in_seconds(std::chrono::steady_clock::now() - state.since)},
+                      {"reason", state.reason},
+                      {"last_error", state.last_error},
+                      {"reconnects", state.reconnects},
+                      {"workers", plan.workers},
+                      {"slots", plan.slots()},
+                      {"in_flight", in_flight},
+                      {"io", metrics::io_json(io)}};
+  if (oldest) mount["oldest_age_s"] = in_seconds(*oldest);
   metrics::Json document = metrics::new_status("rdmablk-fuse");
   document["mount"] = std::move(mount);
   return metrics::text_of(document);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/counted.h"
 #include "common/units.h"
 #include "common/verbs/memory_region.h"
 #include "fuse/image_source.h"
@@ -70,10 +71,10 @@ WorkerPlan affordable(const WorkerPlan& wanted) {
   const WorkerPlan plan = fit_to_memlock(wanted, limit);
   if (plan != wanted) {
     spdlog::warn(
-        "the limit of locked memory is {}: buffers shrink from {} to {} ({} workers, queue depth "
+        "the limit of locked memory is {}: buffers shrink from {} to {} ({}, queue depth "
         "{}); raise it with `ulimit -l` or LimitMEMLOCK=",
         format_size(limit), format_size(slot_memory(wanted)), format_size(slot_memory(plan)),
-        plan.workers, plan.depth);
+        counted(plan.workers, "worker"), plan.depth);
   }
   check_memory(plan, read_machine_memory());
   return plan;

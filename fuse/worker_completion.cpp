@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "common/counted.h"
 #include "common/probes.h"
 #include "fuse/reply.h"
 #include "fuse/worker.h"
@@ -171,9 +172,10 @@ void Worker::drain() noexcept {
   settle_within(kDrainTime, [this] { return slots_.taken() == 0 || !source_.is_connected(); });
   const std::size_t left = slots_.taken();
   if (left > 0 && !source_.is_connected()) {
-    spdlog::warn("{} requests fail: the target is away", left);
+    spdlog::warn("{} failed: the target is away", counted(left, "request"));
   } else if (left > 0) {
-    spdlog::warn("{} requests did not end within {} s; they fail", left, kDrainTime.count());
+    spdlog::warn("{} did not end within {} s, and failed", counted(left, "request"),
+                 kDrainTime.count());
   }
   if (flush_has_work_ && team_.unsynced.any()) flush_last();
 }

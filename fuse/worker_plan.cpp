@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "common/counted.h"
 #include "common/error.h"
 #include "common/protocol/header.h"
 #include "common/units.h"
@@ -50,11 +51,11 @@ std::uint64_t slot_memory(const WorkerPlan& plan) {
 
 void check_memory(const WorkerPlan& plan, const MachineMemory& memory) {
   if (slot_memory(plan) < memory.available) return;
-  throw Error(fmt::format(
-      "the buffers of {} workers and queue depth {} take {} of memory, and only {} of this "
-      "machine's {} are free; lower --workers or --queue-depth",
-      plan.workers, plan.depth, format_size(slot_memory(plan)), in_round_numbers(memory.available),
-      in_round_numbers(memory.total)));
+  throw Error(
+      fmt::format("the buffers of {} and queue depth {} take {} of memory, and only {} of this "
+                  "machine's {} are free; lower --workers or --queue-depth",
+                  counted(plan.workers, "worker"), plan.depth, format_size(slot_memory(plan)),
+                  in_round_numbers(memory.available), in_round_numbers(memory.total)));
 }
 
 WorkerPlan fit_to_memlock(const WorkerPlan& wanted, std::uint64_t limit) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "common/protocol/private_data.h"
+#include "common/seconds.h"
 
 namespace rdmablk::initiator {
 
@@ -163,7 +164,7 @@ void AdminLink::on_keepalive_due() {
     if (!send_keepalive()) return lose("the connection is down");
   } else if (now - *keepalive_sent_ >= kSilentIntervals * keepalive_interval_) {
     return lose(fmt::format("the target has not answered for {:.1f} s",
-                            std::chrono::duration<double>(now - *keepalive_sent_).count()));
+                            in_seconds(now - *keepalive_sent_)));
   }
   await_next_keepalive();
 }

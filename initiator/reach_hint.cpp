@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 namespace rdmablk::initiator {
 namespace {
 
@@ -16,14 +18,26 @@ std::string host_of(const SocketAddress& peer) {
   return host;
 }
 
+constexpr std::string_view kDoctor = "; `rdmablk doctor ";
+constexpr std::string_view kTells = "` tells more";
+
 }  // namespace
+
+std::string without_doctor(std::string message) {
+  for (auto from = message.find(kDoctor); from != std::string::npos; from = message.find(kDoctor)) {
+    const auto to = message.find(kTells, from);
+    if (to == std::string::npos) break;
+    message.erase(from, to + kTells.size() - from);
+  }
+  return message;
+}
 
 std::string reach_hint(const SocketAddress& peer) {
   return fmt::format(
       "is rdmablk-target running there, and does the network let RDMA through (RoCE: UDP port "
       "4791; iWARP: TCP ports {} and {})? `rping -s -p {}` there and `rping -c -v -C 1 -a {} -p "
-      "{}` here try it without rdmablk; `rdmablk doctor {}` tells more",
-      peer.port(), kTrialPort, kTrialPort, host_of(peer), kTrialPort, peer.text());
+      "{}` here try it without rdmablk{}{}{}",
+      peer.port(), kTrialPort, kTrialPort, host_of(peer), kTrialPort, kDoctor, peer.text(), kTells);
 }
 
 }  // namespace rdmablk::initiator

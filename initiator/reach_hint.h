@@ -10,4 +10,7 @@ namespace rdmablk::initiator {
 /// @param peer as it was tried.
 std::string reach_hint(const SocketAddress& peer);
 
+/// A message without what such a hint says of `rdmablk doctor`: for the doctor.
+std::string without_doctor(std::string message);
+
 }  // namespace rdmablk::initiator

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <spdlog/common.h>
+
 #include <asio/steady_timer.hpp>
 #include <chrono>
 #include <memory>
@@ -8,6 +10,7 @@
 
 #include "common/descriptor_watch.h"
 #include "common/lifetime.h"
+#include "common/log_limiter.h"
 #include "initiator/backoff.h"
 #include "initiator/control_loop.h"
 #include "initiator/resizing.h"
@@ -59,6 +62,7 @@ class Recovery {
   void fence_what_is_to_fail();
   void begin_outage(const std::string& reason);
   void note_failure(const std::string& why);
+  void tell(spdlog::level::level_enum level, const std::string& text);
   bool is_complete() const;
   void end_outage();
 
@@ -79,6 +83,7 @@ class Recovery {
   asio::steady_timer phase_timer_;
   Backoff backoff_;
   Resizing resizing_;
+  LogLimiter news_;  ///< a target that comes and goes is not worth a line each time
   std::optional<Outage> outage_;
   SessionState::Phase phase_ = SessionState::Phase::connected;  ///< of images that are not lost
   bool is_any_lost_ = false;                                    ///< of the images

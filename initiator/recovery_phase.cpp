@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/counted.h"
+#include "common/seconds.h"
 #include "initiator/attached_image.h"
 #include "initiator/rdma_session.h"
 #include "initiator/recovery.h"
@@ -15,10 +17,6 @@ namespace rdmablk::initiator {
 using Phase = SessionState::Phase;
 
 namespace {
-
-double seconds(ControlLoop::Clock::duration time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 Service service_of(Phase phase) {
   switch (phase) {
@@ -44,7 +42,8 @@ void Recovery::begin_outage(const std::string& reason) {
   const auto now = Clock::now();
   outage_ = Outage{.since = now, .reason = reason};
   backoff_.lost(now, longest_pause());
-  spdlog::warn("lost the connection to {}: {}; reconnecting", session_.target().text(), reason);
+  tell(spdlog::level::warn, fmt::format("lost the connection to {}: {}; reconnecting",
+                                        session_.target().text(), reason));
   update_phase();
 }
 
@@ -54,7 +53,11 @@ void Recovery::note_failure(const std::string& why) {
   if (!outage_ || outage_->last_failure == why) return;
   outage_->last_failure = why;
   session_.condition().set_last_error(why);
-  spdlog::warn("not back at {} yet: {}", session_.target().text(), why);
+  tell(spdlog::level::warn, fmt::format("not back at {} yet: {}", session_.target().text(), why));
+}
+
+void Recovery::tell(spdlog::level::level_enum level, const std::string& text) {
+  if (const auto line = news_.note(text)) spdlog::log(level, "{}", *line);
 }
 
 void Recovery::end_outage() {
@@ -63,8 +66,9 @@ void Recovery::end_outage() {
   if (!has_live_images()) return;
   const auto now = Clock::now();
   backoff_.succeeded(now);
-  spdlog::info("back at {} after {:.1f} s; {} requests are done again", session_.target().text(),
-               seconds(now - outage.since), outage.undone);
+  tell(spdlog::level::info,
+       fmt::format("back at {} after {:.1f} s, and does {} again", session_.target().text(),
+                   in_seconds(now - outage.since), counted(outage.undone, "request")));
   phase_ = Phase::connected;
   show(outage.reason);
   set_service_of_all(phase_);
@@ -94,8 +98,8 @@ void Recovery::update_phase() {
   const Phase phase = fails ? Phase::failing : Phase::reconnecting;
   if (phase != std::exchange(phase_, phase)) {
     if (fails) {
-      spdlog::warn("requests to {} end with an I/O error until it is back",
-                   session_.target().text());
+      tell(spdlog::level::warn, fmt::format("requests to {} end with an I/O error until it is back",
+                                            session_.target().text()));
     }
     show(outage_->reason);
     set_service_of_all(phase);
@@ -125,7 +129,7 @@ void Recovery::give_up() {
   spdlog::error(
       "gave up reconnecting to {} after {:.0f} s ({}); every request ends with an I/O error from "
       "now on",
-      session_.target().text(), seconds(Clock::now() - outage_->since),
+      session_.target().text(), in_seconds(Clock::now() - outage_->since),
       outage_->last_failure.empty() ? outage_->reason : outage_->last_failure);
   is_any_lost_ = true;
   session_.condition().enter(Phase::lost, outage_->reason);

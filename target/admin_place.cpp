@@ -8,10 +8,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
+#include <vector>
 
 #include "common/error.h"
 #include "target/patience.h"
@@ -29,13 +32,20 @@ constexpr std::chrono::seconds kLockWait{2};
   throw Error(fmt::format("cannot listen for administrators at '{}': {}; {}", path, why, kRemedy));
 }
 
+/// What stands behind the path while the socket is being made: a dot and the largest pid.
+constexpr std::string_view kLongestSuffix = ".4194304";
+
+constexpr std::size_t kMaxPath = sizeof(sockaddr_un::sun_path) - 1 - kLongestSuffix.size();
+
+void check_length(const std::string& path) {
+  if (path.size() <= kMaxPath) return;
+  fail(path, fmt::format("its path has {} bytes, and {} are the most", path.size(), kMaxPath));
+}
+
+/// @param path of no more bytes than a socket's may have.
 sockaddr_un address_of(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    fail(path,
-         fmt::format("the path of a socket has at most {} bytes", sizeof address.sun_path - 1));
-  }
   path.copy(address.sun_path, sizeof address.sun_path);
   return address;
 }
@@ -60,30 +70,74 @@ std::optional<pid_t> listener_at(const std::string& path) {
   return ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : -1;
 }
 
-gid_t group_number(const std::string& path, const std::string& name) {
+gid_t group_number(const std::string& name) {
   std::array<char, 16384> buffer{};
   group entry{};
   group* found = nullptr;
   ::getgrnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found);
   if (found != nullptr) return found->gr_gid;
   throw Error(fmt::format(
-      "cannot let the group '{}' use the administration socket '{}': there is no such group; "
+      "cannot let the group '{}' use the administration socket: there is no such group; "
       "`groupadd --system {}` makes it",
-      name, path, name));
+      name, name));
+}
+
+std::string directory_of(const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path();
+  return parent.empty() ? "." : parent.string();
+}
+
+UniqueFd open_directory(const std::string& path) {
+  const std::string parent = directory_of(path);
+  UniqueFd directory(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) {
+    fail(path, fmt::format("its directory {} cannot be opened: {}", parent, errno_text(errno)));
+  }
+  return directory;
 }
 
 /// Held while a place is looked at and taken, so that two targets do not do it at once. Of the
 /// directory, so nothing is left behind.
 UniqueFd lock_directory(const std::string& path) {
-  const auto parent = std::filesystem::path(path).parent_path();
-  UniqueFd directory(
-      ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory) fail(path, errno_text(errno));
+  UniqueFd directory = open_directory(path);
   const Patience patience(kLockWait);
   while (::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK || !patience.wait()) fail(path, "its directory is locked by another");
   }
   return directory;
+}
+
+/// The process that listens at a place, and -1 when it cannot be known; nothing: nobody. Throws
+/// Error when the place is that of something else.
+std::optional<pid_t> occupant_of(const std::string& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    fail(path, errno_text(errno));
+  }
+  if (!S_ISSOCK(status.st_mode)) fail(path, "something else than a socket is there");
+  return listener_at(path);
+}
+
+std::string describe_occupant(pid_t occupant) {
+  return occupant > 0 ? fmt::format("process {} listens there", occupant)
+                      : "another process listens there";
+}
+
+[[noreturn]] void fail_to_admit(const std::string& group, int error) {
+  throw Error(
+      fmt::format("cannot let the group '{}' use the administration socket: {}; the "
+                  "target's user has to be one of that group",
+                  group, errno_text(error)));
+}
+
+/// Whether this process may give a file to a group.
+bool may_give_to(gid_t group) {
+  if (::geteuid() == 0 || ::getegid() == group) return true;
+  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(::getgroups(0, nullptr), 0)));
+  const int count = ::getgroups(static_cast<int>(groups.size()), groups.data());
+  groups.resize(static_cast<std::size_t>(std::max(count, 0)));
+  return std::find(groups.begin(), groups.end(), group) != groups.end();
 }
 
 }  // namespace
@@ -102,9 +156,10 @@ std::string default_admin_socket() {
 
 AdminPlace::AdminPlace(std::string path, const std::string& group, std::optional<pid_t> predecessor)
     : path_(std::move(path)) {
-  address_of(path_);  // throws
+  check_length(path_);
   const UniqueFd lock = lock_directory(path_);
-  check_place(predecessor);
+  const auto occupant = occupant_of(path_);
+  if (occupant && occupant != predecessor) fail(path_, describe_occupant(*occupant));
   // Nobody can connect before it has its mode: it is made under another name, and does not listen.
   const std::string beside = fmt::format("{}.{}", path_, ::getpid());
   try {
@@ -123,17 +178,20 @@ AdminPlace::~AdminPlace() {
   if (status.st_dev == device_ && status.st_ino == inode_) ::unlink(path_.c_str());
 }
 
-void AdminPlace::check_place(std::optional<pid_t> predecessor) const {
-  struct stat status {};
-  if (::lstat(path_.c_str(), &status) != 0) {
-    if (errno == ENOENT) return;
-    fail(path_, errno_text(errno));
+std::string AdminPlace::probe(const std::string& path, const std::string& group) {
+  check_length(path);
+  open_directory(path);
+  const std::string directory = directory_of(path);
+  if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+    fail(path, fmt::format("it cannot be made in {}: {}", directory, errno_text(errno)));
   }
-  if (!S_ISSOCK(status.st_mode)) fail(path_, "something else than a socket is there");
-  const auto listener = listener_at(path_);
-  if (!listener || listener == predecessor) return;
-  fail(path_, *listener > 0 ? fmt::format("process {} listens there", *listener)
-                            : "another process listens there");
+  const auto occupant = occupant_of(path);
+  if (!group.empty()) probe_group(group);
+  return occupant ? describe_occupant(*occupant) : "";
+}
+
+void AdminPlace::probe_group(const std::string& group) {
+  if (!may_give_to(group_number(group))) fail_to_admit(group, EPERM);
 }
 
 void AdminPlace::bind_beside(const std::string& beside, const std::string& group) {
@@ -146,11 +204,8 @@ void AdminPlace::bind_beside(const std::string& beside, const std::string& group
   mode_t mode = S_IRUSR | S_IWUSR;
   if (!group.empty()) {
     mode |= S_IRGRP | S_IWGRP;
-    if (::lchown(beside.c_str(), static_cast<uid_t>(-1), group_number(path_, group)) != 0) {
-      throw Error(
-          fmt::format("cannot let the group '{}' use the administration socket '{}': {}; the "
-                      "target's user has to be one of that group",
-                      group, path_, errno_text(errno)));
+    if (::lchown(beside.c_str(), static_cast<uid_t>(-1), group_number(group)) != 0) {
+      fail_to_admit(group, errno);
     }
   }
   struct stat status {};

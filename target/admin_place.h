@@ -19,7 +19,7 @@ class AdminPlace {
  public:
   /// Takes the place of a socket that nobody listens at any more. Throws Error; for a place where
   /// another process listens, and for one that is no socket, too.
-  /// @param path at most 107 bytes. @param group that may connect; empty: only the user.
+  /// @param path at most 99 bytes. @param group that may connect; empty: only the user.
   /// @param predecessor a process whose place is taken though it listens.
   AdminPlace(std::string path, const std::string& group, std::optional<pid_t> predecessor);
   ~AdminPlace();
@@ -31,8 +31,15 @@ class AdminPlace {
 
   const std::string& path() const noexcept { return path_; }
 
+  /// Looks whether this process could listen at a path, and let a group in, and makes nothing.
+  /// Throws Error; not for a place where another process listens.
+  /// @param group empty: none. @return who listens there, for people; empty: nobody.
+  static std::string probe(const std::string& path, const std::string& group);
+
+  /// The same of the group alone, wherever the socket will be.
+  static void probe_group(const std::string& group);
+
  private:
-  void check_place(std::optional<pid_t> predecessor) const;
   void bind_beside(const std::string& beside, const std::string& group);
 
   std::string path_;

@@ -130,9 +130,10 @@ std::string done_reply(const std::string& id) {
   return line(reply);
 }
 
-std::string error_reply(const std::string& id, const std::string& reason) {
+std::string error_reply(const std::string& id, const std::string& reason, bool is_usage) {
   Json reply = reply_to(id);
   reply["error"] = reason;
+  if (is_usage) reply["usage"] = true;
   return line(reply);
 }
 

@@ -71,15 +71,29 @@ Order read_eviction(AdminMembers& members) {
   return eviction;
 }
 
+/// What belongs to a request makes no sense.
+class WrongArgument : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
+Order read_with(AdminMembers& members, Order (*read)(AdminMembers&)) {
+  try {
+    return read(members);
+  } catch (const UsageError& error) {
+    throw WrongArgument(error.what());
+  }
+}
+
 Order read_order(AdminMembers& members) {
   const std::string request = members.needed_text("request");
   if (request == "status") return StatusQuery{};
   if (request == "exports") return ExportsQuery{};
   if (request == "sessions") return SessionsQuery{};
-  if (request == "export_add") return read_addition(members);
-  if (request == "export_remove") return read_removal(members);
-  if (request == "export_resize") return read_resizing(members);
-  if (request == "session_evict") return read_eviction(members);
+  if (request == "export_add") return read_with(members, read_addition);
+  if (request == "export_remove") return read_with(members, read_removal);
+  if (request == "export_resize") return read_with(members, read_resizing);
+  if (request == "session_evict") return read_with(members, read_eviction);
   if (request == "reload") return ReloadOrder{};
   throw UsageError(fmt::format("there is no request '{}' in this target", request.substr(0, 64)));
 }
@@ -144,6 +158,8 @@ std::variant<AdminRequest, AdminRefusal> decode_admin_request(std::string_view l
   }
   try {
     return read(document, *id);
+  } catch (const WrongArgument& error) {
+    return AdminRefusal{*id, error.what(), true};
   } catch (const UsageError& error) {
     return AdminRefusal{*id, error.what()};
   }

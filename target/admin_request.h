@@ -78,6 +78,10 @@ struct AdminRequest {
 struct AdminRefusal {
   std::string id;      ///< as above; "null" when there was none to be read
   std::string reason;  ///< for people, one line
+
+  /// Whether what is asked for makes no sense, such as the name of an export; false: it is no
+  /// request of this version.
+  bool is_usage = false;
 };
 
 /// Reads a line, whatever it is.

@@ -52,16 +52,17 @@ ExportSpec resized(ExportSpec spec, std::uint64_t size) {
   return spec;
 }
 
-/// Tells `done` that a change was made, after it was noted for the next start.
+/// Tells `done` that a change was made, after it was noted in the configuration.
+/// @param but what is the case when it could not be noted.
 template <typename Note>
-Administration::Done then_note(const std::string& what, Note note,
+Administration::Done then_note(const std::string& but, Note note,
                                const Administration::Done& done) {
-  return [what, note = std::move(note), done](const std::optional<std::string>& failure) {
+  return [but, note = std::move(note), done](const std::optional<std::string>& failure) {
     if (failure) return done(failure);
     try {
       note();
     } catch (const Error& error) {
-      return done(fmt::format("{}, but only until the target ends: {}", what, error.what()));
+      return done(fmt::format("{}: {}", but, error.what()));
     }
     done(std::nullopt);
   };
@@ -123,7 +124,9 @@ void AdminService::add(const ExportAddition& order, const Done& done) {
   }
   administration_.add_export(order.spec, ExportOrigin::configuration,
                              then_note(
-                                 fmt::format("export '{}' was added", name),
+                                 fmt::format("export '{}' was added, but only until the next "
+                                             "reload or start",
+                                             name),
                                  [this, spec = order.spec] { keeper_->keep(spec); }, done));
 }
 
@@ -142,7 +145,9 @@ void AdminService::remove(const ExportRemoval& order, const Done& done) {
   }
   administration_.remove_export(order.name, order.options,
                                 then_note(
-                                    fmt::format("export '{}' was removed", order.name),
+                                    fmt::format("export '{}' was removed, but only until the "
+                                                "next reload or start",
+                                                order.name),
                                     [this, name = order.name] { keeper_->forget(name); }, done));
 }
 
@@ -163,13 +168,14 @@ void AdminService::resize(const ExportResizing& order, const Done& done) {
   if (!keeper_->keeps(order.name)) {
     throw Error(fmt::format(
         "export '{}' is of the configuration file: change its size there, and `rdmablk reload`; "
-        "--runtime resizes it until the next reload or start",
+        "--runtime resizes it all the same, and leaves the size there as it is",
         order.name));
   }
   administration_.resize_export(
       order.name, size,
       then_note(
-          fmt::format("export '{}' was resized", order.name),
+          fmt::format("export '{}' was resized, but the configuration has its old size still",
+                      order.name),
           [this, spec = resized(found->spec, size)] { keeper_->keep(spec); }, done));
 }
 

@@ -71,7 +71,7 @@ void AdminSocket::on_end(AdminConnection& connection) {
 void AdminSocket::on_line(AdminConnection& connection, std::string_view text) {
   const auto decoded = decode_admin_request(text);
   if (const auto* const refusal = std::get_if<AdminRefusal>(&decoded)) {
-    return connection.reply(error_reply(refusal->id, refusal->reason));
+    return connection.reply(error_reply(refusal->id, refusal->reason, refusal->is_usage));
   }
   const auto& request = std::get<AdminRequest>(decoded);
   if (request.is_change()) log(connection, request);

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "common/counted.h"
 #include "common/error.h"
 #include "target/export_identity.h"
 #include "target/fencing.h"
@@ -117,9 +118,9 @@ std::optional<Step> Attachments::decide(Wanted wanted) {
   if (auto refusal = refuse_content(wanted)) return refusal;
   if (attachments_.size() >= limits_.attachments ||
       last_attachment_ == std::numeric_limits<std::uint32_t>::max()) {
-    return refuse_attach(
-        wanted.tag, Status::limit,
-        fmt::format("this session has {} attachments, no more are possible", attachments_.size()));
+    return refuse_attach(wanted.tag, Status::limit,
+                         fmt::format("this session has {}, no more are possible",
+                                     counted(attachments_.size(), "attachment")));
   }
   const Lease* const lease = lease_for(*wanted.offer, wanted.request);
   if (lease != nullptr && lease->is_held()) {

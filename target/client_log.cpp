@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "common/counted.h"
 #include "common/log_fields.h"
 
 namespace rdmablk::target {
@@ -27,7 +28,7 @@ void ClientLog::forget_idle(Clock::time_point now) {
     if (!limiter.is_idle(now)) return false;
     const bool is_address = account.starts_with(':');
     if (limiter.left_out() > 0) {
-      spdlog::warn("{} more lines about {} were left out", limiter.left_out(),
+      spdlog::warn("left out {} about {}", counted(limiter.left_out(), "more line"),
                    std::string_view(account).substr(is_address ? 1 : 0));
     }
     return true;

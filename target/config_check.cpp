@@ -8,67 +8,116 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
+#include <memory>
 
+#include "common/counted.h"
 #include "common/error.h"
 #include "common/log.h"
-#include "common/socket_address.h"
+#include "common/metrics/metrics_address.h"
+#include "common/pid_file.h"
 #include "common/unique_fd.h"
+#include "common/units.h"
+#include "common/verbs/memory_region.h"
+#include "target/admin_place.h"
 #include "target/client_keys.h"
 #include "target/config_files.h"
+#include "target/device_probe.h"
+#include "target/distinct_files.h"
 #include "target/export_set_up.h"
 #include "target/file_probe.h"
+#include "target/io_uring.h"
+#include "target/known_size.h"
+#include "target/memory_probe.h"
 #include "target/state_directory.h"
 #include "target/user_switch.h"
 
 namespace rdmablk::target {
 namespace {
 
+using Kind = Finding::Kind;
+
+/// systemd makes it when it starts the service, and removes it when that ends.
+bool is_to_be_made_by_service(const std::string& path) {
+  constexpr const char* kRuntimeDirectory = "/run/rdmablk";
+  std::error_code ignored;
+  const auto parent = std::filesystem::absolute(path).parent_path();
+  return parent == kRuntimeDirectory && !std::filesystem::exists(parent, ignored);
+}
+
+/// In the order in which a start does it.
 class Look {
  public:
   explicit Look(const Options& options) : options_(options) {}
 
   std::vector<Finding> all() {
-    for (const ExportSpec& spec : options_.exports) look_at_export(spec);
-    look_at_keys();
-    look_at_state();
-    look_at_addresses();
     look_at_pid_file();
+    look_at_keys();
+    probe_devices(options_, findings_);
+    const std::unique_ptr<StateDirectory> state = look_at_state();
+    std::vector<ExportSpec> specs = options_.exports;
+    for (ExportSpec& spec : specs) look_at_export(spec, state.get());
+    look_at_distinct_files();
+    probe_memory(specs, findings_);
+    look_at_rings();
+    look_at_metrics();
+    look_at_admin_socket();
     look_at_drop_ins();
-    return std::move(findings_);
+    return std::move(findings_).take();
   }
 
  private:
-  using Kind = Finding::Kind;
-
-  void add(Kind kind, std::string text) { findings_.push_back({kind, std::move(text)}); }
-
-  /// @param look returns what is fine, or throws Error.
-  void attempt(const std::function<std::string()>& look) {
+  /// @param spec gets the size of its file, as far as it is known.
+  void look_at_export(ExportSpec& spec, const StateDirectory* state) {
+    const auto say = [&](const std::string& text) {
+      return fmt::format("export '{}': {}", spec.name, text);
+    };
+    if (!spec.has_file()) {
+      return findings_.attempt(
+          [&] { return say(spec.save.empty() ? "it is memory" : probe_save_file(spec)); });
+    }
+    spec.size = spec.file_size.value_or(0);
+    std::uint32_t alignment = 1;
+    findings_.attempt([&] {
+      adopt_known_size(spec, state);
+      const ProbedFile file = probe_export_file(spec);
+      spec.size = file.size;
+      alignment = file.alignment;
+      if (spec.kind == protocol::ExportKind::resident) check_chunk_count(spec);
+      return say(file.text);
+    });
     try {
-      add(Kind::fine, look());
+      check_slot_memory(alignment, options_);
     } catch (const Error& error) {
-      add(Kind::problem, error.what());
+      findings_.add(Kind::problem, say(error.what()));
     }
   }
 
-  void look_at_export(const ExportSpec& spec) {
-    if (spec.has_file()) {
-      attempt([&] { return fmt::format("export '{}': {}", spec.name, probe_export_file(spec)); });
-    } else if (spec.save.empty()) {
-      add(Kind::fine, fmt::format("export '{}': it is memory", spec.name));
-    } else {
-      attempt([&] { return fmt::format("export '{}': {}", spec.name, probe_save_file(spec)); });
+  void adopt_known_size(ExportSpec& spec, const StateDirectory* state) {
+    const auto size = known_size(spec, state);
+    if (!size) return;
+    findings_.add(
+        Kind::note,
+        fmt::format("export '{}': {} was resized to {} while it was served, and stays "
+                    "so; size= says {}",
+                    spec.name, spec.path, format_size(*size), format_size(*spec.file_size)));
+    spec.file_size = *size;
+  }
+
+  void look_at_distinct_files() {
+    try {
+      check_distinct_files(options_.exports);
+    } catch (const Error& error) {
+      findings_.add(Kind::problem, error.what());
     }
   }
 
   void look_at_keys() {
     if (!options_.key_file) {
-      return add(Kind::note,
-                 "nobody is asked for a key (--insecure): any host that reaches the "
-                 "port may read and write the exports");
+      return findings_.add(Kind::note,
+                           "nobody is asked for a key (--insecure): any host that reaches the "
+                           "port may read and write the exports");
     }
-    attempt([&] {
+    findings_.attempt([&] {
       const ClientKeys keys = ClientKeys::read(*options_.key_file);
       check_clients(keys);
       if (keys.size() == 0) {
@@ -77,8 +126,8 @@ class Look {
                         "prints a line for one",
                         *options_.key_file));
       }
-      return fmt::format("the key file {} has the keys of {} clients", *options_.key_file,
-                         keys.size());
+      return fmt::format("the key file {} has the keys of {}", *options_.key_file,
+                         counted(keys.size(), "client"));
     });
   }
 
@@ -86,15 +135,18 @@ class Look {
     for (const ExportSpec& spec : options_.exports) {
       for (const std::string& client : spec.rules.clients()) {
         if (keys.has(client)) continue;
-        add(Kind::note,
-            fmt::format("export '{}' is for client '{}', who has no key", spec.name, client));
+        findings_.add(Kind::note, fmt::format("export '{}' is for client '{}', who has no key",
+                                              spec.name, client));
       }
     }
   }
 
-  void look_at_state() {
-    if (std::none_of(options_.exports.begin(), options_.exports.end(), needs_state)) return;
-    attempt([&] {
+  /// @return null when there is none, yet or that is fit.
+  std::unique_ptr<StateDirectory> look_at_state() {
+    const auto& specs = options_.exports;
+    if (std::none_of(specs.begin(), specs.end(), needs_state)) return nullptr;
+    std::unique_ptr<StateDirectory> state;
+    findings_.attempt([&] {
       const std::string path =
           options_.state_directory.empty() ? default_state_directory() : options_.state_directory;
       const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -102,8 +154,10 @@ class Look {
       if (!fd) throw SystemError(fmt::format("use the state directory '{}'", path), errno);
       check_state_directory(fd.get(), path);
       check_writable_directory(path, "keep the state of exports");
+      state = std::make_unique<StateDirectory>(path);
       return fmt::format("the state of exports can be kept in {}", path);
     });
+    return state;
   }
 
   /// The directory is made, with those above it.
@@ -117,22 +171,84 @@ class Look {
     return fmt::format("the state of exports can be kept in {}, which is to be made", path);
   }
 
-  void look_at_addresses() {
-    for (const HostPort& place : options_.listen) {
-      attempt([&] {
-        const auto addresses = resolve(place);
-        return fmt::format("to listen on {}", addresses.front().text());
-      });
+  /// The kernel may have no io_uring, or a policy be against it.
+  void look_at_rings() {
+    const auto& specs = options_.exports;
+    if (std::none_of(specs.begin(), specs.end(), [](const auto& spec) { return spec.has_file(); }))
+      return;
+    try {
+      const IoUring ring({}, 1);
+    } catch (const verbs::MemlockError& error) {
+      findings_.add(
+          Kind::note,
+          fmt::format("{}; the service has a limit of its own (LimitMEMLOCK=)", error.what()));
+    } catch (const Error& error) {
+      findings_.add(Kind::problem, error.what());
     }
+  }
+
+  void look_at_metrics() {
+    if (!options_.metrics) return;
+    findings_.attempt([&] {
+      const HostPort address = metrics::ipv4_of(*options_.metrics);
+      const int error = metrics::try_address(address);
+      if (error != 0 && error != EADDRINUSE) throw Error(metrics::describe_refusal(address, error));
+      if (error == 0) return fmt::format("metrics can be had at {}", address.text());
+      findings_.add(Kind::note, fmt::format("{}. A target that runs may be that program",
+                                            metrics::describe_refusal(address, error)));
+      return fmt::format("metrics are to be had at {}", address.text());
+    });
+  }
+
+  /// The usual place, which nobody has asked for, is left alone: without it a target starts, too.
+  void look_at_admin_socket() {
+    const AdminOptions& admin = options_.admin;
+    if (!admin.socket) return look_at_admin_group();
+    if (*admin.socket == AdminOptions::kNone) return;
+    if (is_to_be_made_by_service(*admin.socket)) {
+      add_runtime_note("the administration socket", *admin.socket);
+      return look_at_admin_group();
+    }
+    findings_.attempt([&] {
+      const std::string occupant = AdminPlace::probe(*admin.socket, admin.group);
+      if (!occupant.empty()) {
+        findings_.add(Kind::note, fmt::format("the administration socket {} is in use: {}",
+                                              *admin.socket, occupant));
+      }
+      return fmt::format("administrators can be heard at {}", *admin.socket);
+    });
+  }
+
+  void look_at_admin_group() {
+    const std::string& group = options_.admin.group;
+    if (group.empty()) return;
+    findings_.attempt([&] {
+      AdminPlace::probe_group(group);
+      return fmt::format("the group '{}' can administer it", group);
+    });
   }
 
   void look_at_pid_file() {
     if (!options_.pidfile) return;
-    attempt([&] {
-      const auto path = std::filesystem::absolute(*options_.pidfile);
-      check_writable_directory(path.parent_path().string(), "write the pidfile");
-      return fmt::format("the pidfile {} can be written", path.string());
+    if (is_to_be_made_by_service(*options_.pidfile)) {
+      return add_runtime_note("the pidfile", *options_.pidfile);
+    }
+    findings_.attempt([&] {
+      const auto path = std::filesystem::absolute(*options_.pidfile).string();
+      const std::string holder = PidFile::probe(path);
+      if (!holder.empty()) {
+        findings_.add(Kind::note, fmt::format("the pidfile {} is that of process {}, which runs",
+                                              path, holder));
+      }
+      return fmt::format("the pidfile {} can be written", path);
     });
+  }
+
+  void add_runtime_note(const std::string& what, const std::string& path) {
+    findings_.add(Kind::note,
+                  fmt::format("the directory of {} {} is not there: the service's start makes it, "
+                              "and a target that is started otherwise does not",
+                              what, path));
   }
 
   void look_at_drop_ins() {
@@ -140,13 +256,14 @@ class Look {
     const std::string directory = drop_in_directory(*options_.config);
     if (::faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS) == 0) return;
     if (errno == ENOENT) return;  // it is made when something is to be kept there
-    add(Kind::note, fmt::format("exports that are added while the target runs cannot be kept in "
-                                "{}: {}",
-                                directory, errno_text(errno)));
+    findings_.add(Kind::note,
+                  fmt::format("exports that are added while the target runs cannot be kept in "
+                              "{}: {}",
+                              directory, errno_text(errno)));
   }
 
   const Options& options_;
-  std::vector<Finding> findings_;
+  Findings findings_;
 };
 
 /// @return the exit status.

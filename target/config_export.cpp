@@ -15,7 +15,8 @@ namespace rdmablk::target {
 namespace {
 
 const std::vector<std::string> kFlags{"readonly", "shared", "sparse", "resident"};
-const std::vector<std::string> kValues{"type", "path", "size", "huge", "save", "direct", "chunk"};
+const std::vector<std::string> kTexts{"type", "path", "save", "direct"};
+const std::vector<std::string> kSizes{"size", "huge", "chunk"};
 constexpr std::string_view kAllow = "allow";
 
 using Kind = ConfigValue::Kind;
@@ -51,12 +52,8 @@ class ExportReader {
     }
   }
 
-  static bool is_flag(const std::string& key) {
-    return std::find(kFlags.begin(), kFlags.end(), key) != kFlags.end();
-  }
-
-  static bool is_value(const std::string& key) {
-    return std::find(kValues.begin(), kValues.end(), key) != kValues.end();
+  static bool is_one_of(const std::vector<std::string>& keys, const std::string& key) {
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
   }
 
   const ConfigEntry* find(std::string_view key) const {
@@ -73,12 +70,15 @@ class ExportReader {
   void check_type(const ConfigEntry& entry) {
     const Kind kind = entry.value.kind;
     const char* wanted = nullptr;
-    if (is_flag(entry.key)) {
+    if (is_one_of(kFlags, entry.key)) {
       if (kind != Kind::flag) wanted = "true or false";
-    } else if (is_value(entry.key)) {
+    } else if (is_one_of(kSizes, entry.key)) {
       if (kind != Kind::text) wanted = "a text or a number";
+    } else if (is_one_of(kTexts, entry.key)) {
+      if (kind != Kind::text || entry.value.has_numbers) wanted = "a text";
     } else if (entry.key == kAllow) {
-      if (kind != Kind::text && kind != Kind::list) wanted = "texts in an array";
+      const bool is_right = kind == Kind::text || kind == Kind::list;
+      if (!is_right || entry.value.has_numbers) wanted = "texts in an array";
     } else {
       return complain_about_key(entry);
     }
@@ -89,7 +89,8 @@ class ExportReader {
 
   void complain_about_key(const ConfigEntry& entry) {
     std::vector<std::string_view> known(kFlags.begin(), kFlags.end());
-    known.insert(known.end(), kValues.begin(), kValues.end());
+    known.insert(known.end(), kTexts.begin(), kTexts.end());
+    known.insert(known.end(), kSizes.begin(), kSizes.end());
     known.push_back(kAllow);
     complaints_.add(entry.place, fmt::format("unknown key '{}' of an export{}", entry.key,
                                              suggestion(entry.key, known)));
@@ -130,7 +131,7 @@ class ExportReader {
 
   void take(const ConfigEntry& entry, SpecOptions& options) {
     if (is_taken(entry)) return;
-    if (is_flag(entry.key)) {
+    if (is_one_of(kFlags, entry.key)) {
       if (entry.value.flag) attempt(entry.place, [&] { options.take(entry.key); });
       return;
     }

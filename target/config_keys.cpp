@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/nearest_word.h"
 #include "target/option_draft.h"
+#include "target/option_kinds.h"
 
 namespace rdmablk::target {
 namespace {
@@ -45,8 +46,13 @@ std::optional<std::string> fault_of_type(const CLI::Option& option, const Config
   const char* wanted = nullptr;
   if (is_flag(option)) {
     if (kind != Kind::flag) wanted = "true or false";
-  } else if (kind != Kind::text && !(takes_several && kind == Kind::list)) {
-    wanted = takes_several ? "a text or an array of texts" : "a text or a number";
+  } else if (takes_several) {
+    const bool is_right = kind == Kind::text || kind == Kind::list;
+    if (!is_right || entry.value.has_numbers) wanted = "a text or an array of texts";
+  } else if (takes_number(option)) {
+    if (kind != Kind::text) wanted = "a text or a number";
+  } else if (kind != Kind::text || entry.value.has_numbers) {
+    wanted = "a text";
   }
   if (wanted == nullptr) return std::nullopt;
   return fmt::format("{} takes {}, not {}", entry.key, wanted, entry.value.type);

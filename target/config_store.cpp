@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <string_view>
 
 #include "common/error.h"
+#include "common/file_replacement.h"
 #include "common/unique_fd.h"
 #include "target/config_files.h"
 #include "target/config_writer.h"
@@ -34,21 +34,6 @@ std::optional<bool> has_mark(const std::string& path) {
   return size == static_cast<ssize_t>(kMark.size()) && start == kMark;
 }
 
-/// @return an errno value.
-int write_file(const std::string& path, std::string_view text) {
-  ::unlink(path.c_str());
-  const UniqueFd fd(
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, kFileMode));
-  if (!fd) return errno;
-  while (!text.empty()) {
-    const ssize_t written = ::write(fd.get(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return written < 0 ? errno : ENOSPC;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return ::fsync(fd.get()) == 0 ? 0 : errno;
-}
-
 }  // namespace
 
 ConfigStore::ConfigStore(const std::string& config) : directory_(drop_in_directory(config)) {}
@@ -63,12 +48,14 @@ void ConfigStore::keep(const ExportSpec& spec) {
   if (::mkdir(directory_.c_str(), kDirectoryMode) != 0 && errno != EEXIST) {
     throw SystemError(fmt::format("make the directory {}", directory_), errno);
   }
-  const std::string temporary = fmt::format("{}/.{}.new", directory_, spec.name);
-  int error = write_file(temporary, text);
-  if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error != 0) {
-    ::unlink(temporary.c_str());
-    throw SystemError(fmt::format("write {}", path), error);
+  try {
+    FileReplacement file(AT_FDCWD, path, fmt::format("{}/.{}.new", directory_, spec.name),
+                         kFileMode);
+    file.write(text);
+    file.sync();
+    file.take_place();
+  } catch (const SystemError& error) {
+    throw SystemError(fmt::format("write {}", path), error.error());
   }
   sync();
 }

@@ -103,6 +103,7 @@ class Converter {
       value.flag = flag->get();
     } else if (auto text = text_of(node)) {
       value.kind = ConfigValue::Kind::text;
+      value.has_numbers = node.is_number();
       value.texts.push_back(std::move(*text));
     } else if (const auto* const array = node.as_array()) {
       take_array(*array, value);
@@ -119,6 +120,10 @@ class Converter {
       auto text = text_of(element);
       if (text) {
         value.texts.push_back(std::move(*text));
+        if (element.is_number()) {
+          value.has_numbers = true;
+          value.type = fmt::format("an array with {}", type_name(element));
+        }
         continue;
       }
       value.kind = ConfigValue::Kind::other;

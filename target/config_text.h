@@ -23,6 +23,7 @@ struct ConfigValue {
   Kind kind = Kind::other;
   bool flag = false;
   std::vector<std::string> texts;
+  bool has_numbers = false;  ///< whether any of those was written as a number, not as a string
   std::vector<ConfigEntry> entries;
   std::string type;  ///< what it is, for messages: "an integer", "an array of tables"
 };

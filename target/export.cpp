@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 
+#include "common/counted.h"
 #include "common/error.h"
 #include "common/numa.h"
 #include "common/random.h"
@@ -34,11 +35,10 @@ double in_milliseconds(Clock::duration time) {
 constexpr std::uint32_t kBlockSize = 4096;
 
 std::string describe_memory(const ExportSpec& spec) {
-  const auto chunks = chunk_count(spec.size, spec.chunk);
   return fmt::format(
-      "{} of memory{} in {} chunk{}", format_size(spec.size),
+      "{} of memory{} in {}", format_size(spec.size),
       spec.huge_page != 0 ? fmt::format(" in huge pages of {}", format_size(spec.huge_page)) : "",
-      chunks, chunks == 1 ? "" : "s");
+      counted(chunk_count(spec.size, spec.chunk), "chunk"));
 }
 
 /// The NUMA node of all devices; nothing when they have none, or not the same one.

@@ -9,6 +9,7 @@
 #include <exception>
 #include <utility>
 
+#include "common/counted.h"
 #include "common/error.h"
 
 namespace rdmablk::target {
@@ -178,9 +179,10 @@ std::optional<std::string> ExportChanges::reason_against(Export& exported,
   const std::size_t attachments = exported.use().attachments();
   if (attachments > 0 && !options.force) {
     return fmt::format(
-        "export '{}' is in use, by {} attachment{}: unmount it there first, or give --force, which "
-        "ends them, and their mounts' reads and writes fail in time",
-        name, attachments, attachments == 1 ? "" : "s");
+        "export '{}' is in use, by {}: unmount it there first, or give --force: reads and "
+        "writes of mounts wait then, as for a target that is away, and fail when the mount gives "
+        "up (give_up=, 600 s by default)",
+        name, counted(attachments, "attachment"));
   }
   if (exported.holds_data() && !options.discard) {
     return fmt::format(

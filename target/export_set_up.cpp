@@ -55,15 +55,6 @@ std::vector<std::unique_ptr<FileStore>> open_stores(std::span<const ExportOrder>
   return stores;
 }
 
-void check_slot_memory(const BackingFile& file, const Options& options) {
-  const std::uint64_t needed = full_queue_bytes(file, options.limits);
-  if (needed <= options.slot_memory) return;
-  throw UsageError(fmt::format(
-      "--slot-memory is {}, and one I/O queue with --slots {} of --slot-size {} takes {} bytes",
-      format_size(options.slot_memory), options.limits.slots, format_size(options.limits.slot_size),
-      needed));
-}
-
 std::unique_ptr<Export> make_export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
                                     std::optional<KeptMemory> kept, const ExportGround& ground,
                                     const Export::Options& options) {
@@ -93,6 +84,15 @@ bool is_for_good(const Export& exported) {
 
 bool needs_state(const ExportSpec& spec) {
   return (spec.has_file() && !spec.read_only) || !spec.save.empty();
+}
+
+void check_slot_memory(std::uint32_t alignment, const Options& options) {
+  const std::uint64_t needed = full_queue_bytes(alignment, options.limits);
+  if (needed <= options.slot_memory) return;
+  throw UsageError(fmt::format(
+      "--slot-memory is {}, and one I/O queue with --slots {} of --slot-size {} takes {} bytes",
+      format_size(options.slot_memory), options.limits.slots, format_size(options.limits.slot_size),
+      needed));
 }
 
 std::unique_ptr<StateDirectory> open_state(const Options& options) {
@@ -135,7 +135,7 @@ std::vector<std::unique_ptr<Export>> make_exports(std::span<const ExportOrder> o
   check_memory(without(specs, inherited), read_machine_memory());
   check_memlock(together(others, specs), ground.devices.size(), verbs::memlock_limit());
   for (const auto& store : stores) {
-    if (store) check_slot_memory(store->file(), ground.options);
+    if (store) check_slot_memory(store->file().alignment(), ground.options);
   }
   const Export::Options export_options{.state = ground.state,
                                        .boot = read_boot_id(),
@@ -156,7 +156,8 @@ std::uint64_t client_slot_memory(const Options& options,
   std::uint64_t memory = options.slot_memory / 2;
   for (const auto& exported : exports) {
     if (exported->store() == nullptr) continue;
-    memory = std::max(memory, full_queue_bytes(exported->store()->file(), options.limits));
+    memory =
+        std::max(memory, full_queue_bytes(exported->store()->file().alignment(), options.limits));
   }
   return memory;
 }

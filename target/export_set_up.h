@@ -16,6 +16,10 @@ namespace rdmablk::target {
 /// Whether anything is to be remembered of an export when the target has ended.
 bool needs_state(const ExportSpec& spec);
 
+/// Checks that the memory for slots holds an I/O queue of a file. Throws UsageError.
+/// @param alignment of the file.
+void check_slot_memory(std::uint32_t alignment, const Options& options);
+
 /// Opens the state directory. Throws Error.
 std::unique_ptr<StateDirectory> open_state(const Options& options);
 

@@ -52,4 +52,13 @@ LockOutcome lock_file(int fd, bool shared, const Patience& patience) {
   return result;
 }
 
+LockOutcome probe_lock(int fd, bool shared) {
+  struct flock whole {};
+  whole.l_type = static_cast<short>(shared ? F_RDLCK : F_WRLCK);
+  whole.l_whence = SEEK_SET;
+  const LockOutcome asked = outcome(::fcntl(fd, F_OFD_GETLK, &whole) == 0);
+  if (asked != LockOutcome::locked) return asked;
+  return whole.l_type == F_UNLCK ? LockOutcome::locked : LockOutcome::held;
+}
+
 }  // namespace rdmablk::target

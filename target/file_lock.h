@@ -13,4 +13,8 @@ enum class LockOutcome { locked, held, unsupported };
 /// @param shared with others that share. Throws SystemError.
 LockOutcome lock_file(int fd, bool shared, const Patience& patience);
 
+/// Whether lock_file() could lock a file now: looks, and locks nothing. Throws SystemError.
+/// @return LockOutcome::locked: it could.
+LockOutcome probe_lock(int fd, bool shared);
+
 }  // namespace rdmablk::target

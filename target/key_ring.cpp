@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "common/counted.h"
 #include "common/error.h"
 
 namespace rdmablk::target {
@@ -21,24 +22,24 @@ KeyRing::KeyRing(std::optional<std::string> path) : path_(std::move(path)) {
 
 bool KeyRing::reload() {
   if (!keys_) {
-    spdlog::info("SIGHUP: without --auth there are no keys, and nothing to read again of them");
+    spdlog::info("reload: without --auth there are no keys, and nothing to read again of them");
     return false;
   }
   try {
     keys_ = ClientKeys::read(*path_);
   } catch (const Error& error) {
-    spdlog::error("SIGHUP: {}; the keys stay as they were", error.what());
+    spdlog::error("reload: {}; the keys stay as they were", error.what());
     return false;
   }
   // Nobody at all is what an administrator may want of a target that runs.
   const std::size_t clients = keys_->size();
   if (clients == 0) {
     spdlog::warn(
-        "SIGHUP: read the key file {}: no client is left in it, all sessions end, and nobody gets "
+        "reload: read the key file {}: no client is left in it, all sessions end, and nobody gets "
         "in",
         *path_);
   } else {
-    spdlog::info("SIGHUP: read the keys of {} client{}", clients, clients == 1 ? "" : "s");
+    spdlog::info("reload: read the keys of {}", counted(clients, "client"));
   }
   return true;
 }

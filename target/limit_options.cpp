@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/error.h"
+#include "common/seconds.h"
 #include "common/units.h"
 #include "target/option_kinds.h"
 #include "target/options.h"
@@ -25,8 +26,8 @@ std::chrono::milliseconds read_time(std::string_view flag, const std::string& te
   const auto time = parse_seconds(text, kMaxSeconds);
   if (time && (*time >= least || (may_be_zero && time->count() == 0))) return *time;
   throw UsageError(fmt::format("{} takes {}seconds, such as 0.5 or 30, from {:g} to {}, not '{}'",
-                               flag, may_be_zero ? "0, or " : "",
-                               std::chrono::duration<double>(least).count(), kMaxSeconds, text));
+                               flag, may_be_zero ? "0, or " : "", in_seconds(least), kMaxSeconds,
+                               text));
 }
 
 }  // namespace
@@ -44,14 +45,14 @@ std::uint64_t parse_memory(std::string_view flag, const std::string& text, std::
 void describe_limits(CLI::App& app, Options& options) {
   Limits& limits = options.limits;
   add_text(
-      app, "--handshake-timeout", "SECONDS",
+      app, "--handshake-timeout", kSeconds,
       [&](const std::string& text) {
         limits.handshake = read_time("--handshake-timeout", text, kMinHandshake, false);
       },
       "How long a peer that has connected may take to say who it is, in seconds")
       ->default_str("10");
   add_text(
-      app, "--keepalive", "SECONDS",
+      app, "--keepalive", kSeconds,
       [&](const std::string& text) {
         limits.keepalive = read_time("--keepalive", text, kMinKeepalive, true);
       },
@@ -72,7 +73,7 @@ void describe_limits(CLI::App& app, Options& options) {
   add_number(app, "--admin-rate", limits.admin_rate, 0, kMaxRate,
              "Messages a second that a session is listened to on its admin queue; 0: any number");
   add_text(
-      app, "--client-slot-memory", "SIZE",
+      app, "--client-slot-memory", kSize,
       [&](const std::string& text) {
         options.client_slot_memory =
             parse_memory("--client-slot-memory", text, kMinSlotMemory, kMaxSlotMemory);

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include "common/error.h"
 #include "common/units.h"
@@ -15,6 +17,10 @@ std::uint64_t read_number(const std::string& path) {
   std::uint64_t value = 0;
   std::ifstream(path) >> value;
   return value;
+}
+
+std::string pool_directory(std::uint64_t page) {
+  return fmt::format("/sys/kernel/mm/hugepages/hugepages-{}kB/", page / 1024);
 }
 
 }  // namespace
@@ -39,9 +45,13 @@ void check_memory(const std::vector<ExportSpec>& specs, const MachineMemory& mem
   }
 }
 
+bool has_huge_pages(std::uint64_t page) {
+  std::error_code ignored;
+  return std::filesystem::exists(pool_directory(page), ignored);
+}
+
 HugePagePool read_huge_page_pool(std::uint64_t page, const MachineMemory& memory) {
-  const std::string directory =
-      fmt::format("/sys/kernel/mm/hugepages/hugepages-{}kB/", page / 1024);
+  const std::string directory = pool_directory(page);
   const std::uint64_t free_pages = read_number(directory + "free_hugepages");
   const std::uint64_t reserved = read_number(directory + "resv_hugepages");
   return {page, free_pages > reserved ? free_pages - reserved : 0,

@@ -13,6 +13,9 @@ namespace rdmablk::target {
 /// their own and are not counted. Throws Error, which says how much there is.
 void check_memory(const std::vector<ExportSpec>& specs, const MachineMemory& memory);
 
+/// Whether this machine can have huge pages of `page` bytes.
+bool has_huge_pages(std::uint64_t page);
+
 /// A pool of huge pages.
 struct HugePagePool {
   std::uint64_t page = 0;        ///< bytes

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/counted.h"
 #include "common/memory_mapping.h"
 #include "common/verbs/memory_region.h"
 #include "target/registration.h"
@@ -32,10 +33,9 @@ std::uint64_t pinned_bytes(const std::vector<ExportSpec>& specs, std::size_t dev
 void check_memlock(const std::vector<ExportSpec>& specs, std::size_t devices, std::uint64_t limit) {
   const std::uint64_t needed = pinned_bytes(specs, devices);
   if (needed <= limit) return;
-  throw verbs::MemlockError(
-      fmt::format("register {} export{} with {} RDMA device{}", specs.size(),
-                  specs.size() == 1 ? "" : "s", devices, devices == 1 ? "" : "s"),
-      needed);
+  throw verbs::MemlockError(fmt::format("register {} with {}", counted(specs.size(), "export"),
+                                        counted(devices, "RDMA device")),
+                            needed);
 }
 
 }  // namespace rdmablk::target

@@ -90,7 +90,7 @@ void describe_places(CLI::App& app, OptionDraft& draft) {
       "a restart; without it $STATE_DIRECTORY, or /var/lib/rdmablk for root, or "
       "~/.local/state/rdmablk");
   add_text(
-      app, "--metrics", "[ADDR:]PORT",
+      app, "--metrics", kPort,
       [&](const std::string& text) {
         options.metrics = metrics::parse_metrics_address("--metrics", text);
       },
@@ -117,7 +117,7 @@ void describe_slots(CLI::App& app, OptionDraft& draft) {
   add_number(app, "--slots", options.limits.slots, 1, kMaxSlots,
              "Requests in flight on an I/O queue of a file export");
   add_text(
-      app, "--slot-size", "SIZE",
+      app, "--slot-size", kSize,
       [&](const std::string& text) {
         options.limits.slot_size = static_cast<std::uint32_t>(
             parse_memory("--slot-size", text, kMinSlotSize, kMaxSlotSize));
@@ -125,7 +125,7 @@ void describe_slots(CLI::App& app, OptionDraft& draft) {
       "The largest request to a file export; larger ones are split")
       ->default_str("128K");
   add_text(
-      app, "--slot-memory", "SIZE",
+      app, "--slot-memory", kSize,
       [&](const std::string& text) {
         options.slot_memory = parse_memory("--slot-memory", text, kMinSlotSize, kMaxSlotMemory);
       },
@@ -139,7 +139,7 @@ void describe_features(CLI::App& app, OptionDraft& draft) {
     draft.options.limits.features =
         protocol::kKnownFeatures.without(protocol::parse_features("--mask-features", text));
   };
-  add_text(app, "--mask-features", "MASK|NAME,...", mask,
+  add_text(app, "--mask-features", kMask, mask,
            "Do as a target that does not know these features of the protocol: numbers such "
            "as 0x1, names (" +
                protocol::kKnownFeatures.text() + "), or all")
@@ -155,7 +155,7 @@ void describe_start(CLI::App& app, OptionDraft& draft) {
       "read later wins, and the command line over all. SIGHUP reads them again")
       ->group(kCommandLineOnly);
   app.add_flag("--check-config", draft.invocation.check_config,
-               "Check the options and whether the files that they name can be opened, and end")
+               "Check the options, and whether a start with them would succeed, and end")
       ->group(kCommandLineOnly);
   add_text(
       app, "--as-user", "USER", [&](const std::string& name) { draft.invocation.as_user = name; },

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/seconds.h"
 #include "common/units.h"
 
 namespace rdmablk::target {
@@ -38,10 +39,6 @@ class StandardOutput final : public ProgressOutput {
 std::uint64_t share(std::uint64_t part, std::uint64_t whole, std::uint64_t scale) {
   return static_cast<std::uint64_t>(static_cast<double>(part) / static_cast<double>(whole) *
                                     static_cast<double>(scale));
-}
-
-double seconds(Progress::Clock::duration time) {
-  return std::chrono::duration<double>(time).count();
 }
 
 }  // namespace
@@ -90,7 +87,8 @@ void Progress::log(std::uint64_t done, Clock::time_point now) {
 void Progress::finish(std::string_view remark, Clock::time_point now) {
   clear();
   output_.log(fmt::format("{}: {} {} in {:.1f} s, {}{}", words_.subject, words_.done,
-                          format_size(total_), seconds(now - start_), rate(total_, now), remark));
+                          format_size(total_), in_seconds(now - start_), rate(total_, now),
+                          remark));
 }
 
 void Progress::clear() {
@@ -99,7 +97,7 @@ void Progress::clear() {
 
 std::string Progress::rate(std::uint64_t done, Clock::time_point now) const {
   constexpr double kMiB = 1 << 20;
-  const double time = std::max(seconds(now - start_), 0.001);
+  const double time = std::max(in_seconds(now - start_), 0.001);
   return fmt::format("{:.0f} MiB/s", static_cast<double>(done) / kMiB / time);
 }
 

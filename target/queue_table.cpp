@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "common/cm/peer_gone.h"
+#include "common/counted.h"
 #include "target/fencing.h"
 #include "target/file_queue.h"
 #include "target/one_sided_queue.h"
@@ -36,14 +37,14 @@ std::optional<QueueRefusal> QueueTable::connect(std::unique_ptr<cm::Connection>&
   if (found == places_.end()) {
     if (places_.size() >= environment_.limits.session_queues) {
       return QueueRefusal{Status::limit,
-                          fmt::format("the session has {} I/O queues", places_.size())};
+                          fmt::format("the session has {}", counted(places_.size(), "I/O queue"))};
     }
     auto share = environment_.queues.of(protocol_.peer().account()).take(1);
     if (!share) {
-      return QueueRefusal{Status::limit,
-                          fmt::format("this client has {} I/O queues, which are all that one may "
-                                      "have (--max-client-queues)",
-                                      environment_.limits.client_queues)};
+      return QueueRefusal{
+          Status::limit,
+          fmt::format("this client has {}, and one may have no more (--max-client-queues)",
+                      counted(environment_.limits.client_queues, "I/O queue"))};
     }
     found = places_.try_emplace(key, environment_.io, std::move(share)).first;
     try {

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "common/counted.h"
 #include "common/error.h"
 #include "target/changed_settings.h"
 
@@ -112,8 +113,7 @@ void Reload::end(const Run& run) {
   if (run.failures.empty()) {
     spdlog::info("reload: the exports are as they are asked for");
   } else {
-    spdlog::warn("reload: {} thing{} could not be done, see above", run.failures.size(),
-                 run.failures.size() == 1 ? "" : "s");
+    spdlog::warn("reload: {} could not be done, see above", counted(run.failures.size(), "thing"));
   }
   for (const auto& done : std::exchange(current_, {})) done(failure);
   is_running_ = false;

@@ -150,17 +150,19 @@ void ResidentStore::on_reconciled(const ReconciliationResult& result) noexcept {
 void ResidentStore::report(const ReconciliationResult& result) noexcept {
   if (result.error == ECANCELED) return;
   if (result.error != 0) {
-    spdlog::error(
+    const auto line = reports_.note(fmt::format(
         "export '{}': what was not flushed could not be written back: {} {}: {}; it is tried again "
         "when a writer leaves and when the target ends",
-        name_, result.doing, store_.file().path(), errno_text(result.error));
+        name_, result.doing, store_.file().path(), errno_text(result.error)));
+    if (line) spdlog::error("{}", *line);
     return;
   }
   if (progress_) {
     progress_->finish(fmt::format(", wrote {} of it back", format_size(result.written)));
   } else if (result.written > 0) {
-    spdlog::info("export '{}': wrote back {} that nobody had flushed", name_,
-                 format_size(result.written));
+    const auto line = reports_.note(fmt::format(
+        "export '{}': wrote back {} that nobody had flushed", name_, format_size(result.written)));
+    if (line) spdlog::info("{}", *line);
   }
 }
 

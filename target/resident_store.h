@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "common/log_limiter.h"
 #include "target/cancellation.h"
 #include "target/file_store.h"
 #include "target/io_thread.h"
@@ -122,6 +123,7 @@ class ResidentStore final : private ReconciliationOwner {
   // Of the thread.
   Start start_{*this};
   std::optional<Progress> progress_;
+  LogLimiter reports_;          ///< whoever attaches, writes and leaves again causes them
   std::uint64_t repaired_ = 0;  ///< failed flushes whose consequences have been made good
 
   std::mutex mutex_;

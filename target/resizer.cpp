@@ -9,6 +9,7 @@
 #include <exception>
 #include <utility>
 
+#include "common/counted.h"
 #include "common/units.h"
 #include "common/verbs/memory_region.h"
 #include "target/machine_memory.h"
@@ -81,9 +82,8 @@ std::optional<std::string> Resizer::reason_of_the_deaf(const Export& exported,
   const std::size_t deaf = sessions_.count_deaf(exported.spec().name, size);
   if (deaf == 0) return std::nullopt;
   return fmt::format(
-      "{} attachment{} of initiators of an older version that cannot be told: unmount {} there "
-      "first",
-      deaf, deaf == 1 ? " is" : "s are", deaf == 1 ? "it" : "them");
+      "{} {} of initiators of an older version that cannot be told: unmount {} there first",
+      counted(deaf, "attachment"), deaf == 1 ? "is" : "are", deaf == 1 ? "it" : "them");
 }
 
 /// On another thread.

@@ -35,7 +35,7 @@ SavePlace::SavePlace(std::string temporary, const ExportSpec& spec)
     : spec_(spec), temporary_(std::move(temporary)) {}
 
 SavePlace::SavePlace(const ExportSpec& spec, std::chrono::milliseconds lock_wait)
-    : SavePlace(spec.save + std::string(kTemporary), spec) {
+    : SavePlace(beginning_of(spec.save), spec) {
   // From here on the destructor cleans up what a failure leaves.
   const Patience patience(lock_wait);
   do {
@@ -47,6 +47,10 @@ SavePlace::SavePlace(const ExportSpec& spec, std::chrono::milliseconds lock_wait
     lock(fd_.get(), temporary_, patience);
   } while (!fd_ || !is_at(temporary_, fd_.get()));
   hold(patience);
+}
+
+std::string SavePlace::beginning_of(const std::string& path) {
+  return path + std::string(kTemporary);
 }
 
 SavePlace::~SavePlace() {

@@ -26,6 +26,9 @@ class SavePlace {
   SavePlace(const SavePlace&) = delete;
   SavePlace& operator=(const SavePlace&) = delete;
 
+  /// What a save to a path begins in.
+  static std::string beginning_of(const std::string& path);
+
   int fd() const noexcept { return fd_.get(); }
 
   /// Makes it PATH, on stable storage. Of no use after that. Throws Error, also when another has

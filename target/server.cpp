@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "common/cm/peer_gone.h"
+#include "common/counted.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "common/random.h"
@@ -131,7 +132,7 @@ void Server::drain_queues() {
     io_.restart();
     io_.run_one_until(report);
     if (std::chrono::steady_clock::now() < report) continue;
-    spdlog::warn("still waiting for the files of {} I/O queues", drain_.size());
+    spdlog::warn("still waiting for the files of {}", counted(drain_.size(), "I/O queue"));
     report += kDrainReport;
   }
 }
@@ -298,7 +299,9 @@ void Server::shut_down() {
   goodbye_.async_wait([this](const asio::error_code& error) {
     if (error) return;
     const auto deaf = sessions_->lasting();
-    if (deaf > 0) spdlog::warn("{} sessions did not acknowledge that the target ends", deaf);
+    if (deaf > 0) {
+      spdlog::warn("{} did not acknowledge that the target ends", counted(deaf, "session"));
+    }
     io_.stop();
   });
 }

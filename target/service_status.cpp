@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "common/counted.h"
 #include "common/units.h"
 
 namespace rdmablk::target {
@@ -12,10 +13,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kPause{100};
 constexpr std::size_t kNames = 8;
-
-std::string counted(std::size_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 }  // namespace
 

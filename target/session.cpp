@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/log.h"
+#include "common/seconds.h"
 #include "common/verbs/context.h"
 
 namespace rdmablk::target {
@@ -59,8 +60,7 @@ void Session::accept() {
   watch_.emplace(environment_.io, channel_.fd(), [this] { poll(); });
   connection_->accept(*this);
   const auto time = environment_.limits.handshake;
-  start_deadline(time, fmt::format("it did not say who it is within {:g} s",
-                                   std::chrono::duration<double>(time).count()));
+  start_deadline(time, fmt::format("it did not say who it is within {:g} s", in_seconds(time)));
 }
 
 void Session::poll() {
@@ -195,9 +195,8 @@ bool Session::listen() {
 
 void Session::on_silence() {
   ++environment_.counters.evictions;
-  end_with(Status::limit,
-           fmt::format("evicted: nothing was heard of it for {:g} s",
-                       std::chrono::duration<double>(environment_.limits.silence()).count()));
+  end_with(Status::limit, fmt::format("evicted: nothing was heard of it for {:g} s",
+                                      in_seconds(environment_.limits.silence())));
 }
 
 void Session::wait_for_lease(const LeaseWait& wait) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <asio/post.hpp>
 
+#include "common/counted.h"
 #include "target/attachment.h"
 
 namespace rdmablk::target {
@@ -31,14 +32,15 @@ std::optional<QueueRefusal> Sessions::open(std::unique_ptr<cm::Connection>& conn
 std::optional<QueueRefusal> Sessions::make_room(const std::string& host) {
   const Limits& limits = environment_.limits;
   if (roll_.size() >= limits.sessions) {
-    return QueueRefusal{Status::limit, fmt::format("there are {} sessions", roll_.size())};
+    return QueueRefusal{Status::limit,
+                        fmt::format("the target has {}", counted(roll_.size(), "session"))};
   }
   if (roll_.handshakes() < limits.handshakes) return std::nullopt;
   const auto now = std::chrono::steady_clock::now();
   Session* const loser = find(roll_.who_gives_way(host, limits.reticence, now));
   if (loser == nullptr) {
-    return QueueRefusal{Status::limit,
-                        fmt::format("{} sessions are being set up", roll_.handshakes())};
+    return QueueRefusal{Status::limit, fmt::format("the target is setting up {}",
+                                                   counted(roll_.handshakes(), "session"))};
   }
   loser->end("it has not said who it is, and others wait");
   return std::nullopt;
@@ -99,10 +101,11 @@ std::optional<std::string> Sessions::exceeds_limits(const Session& session,
     if (other->peer().shares_account_with(session.peer())) --of_client;
   }
   const Limits& limits = environment_.limits;
-  if (others >= limits.sessions) return fmt::format("there are {} sessions", others);
+  if (others >= limits.sessions)
+    return fmt::format("the target has {}", counted(others, "session"));
   if (of_client < limits.client_sessions) return std::nullopt;
-  return fmt::format("{} has {} sessions, which are all that one client may have",
-                     session.peer().text(), of_client);
+  return fmt::format("{} has {}, and one client may have no more", session.peer().text(),
+                     counted(of_client, "session"));
 }
 
 void Sessions::fence(std::uint64_t attachment, const std::string& taker) {

@@ -7,11 +7,11 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
 #include "common/error.h"
+#include "common/file_replacement.h"
 
 namespace rdmablk::target {
 namespace {
@@ -29,15 +29,6 @@ void make(const std::string& path) {
   if (error || (::mkdir(path.c_str(), S_IRWXU) != 0 && errno != EEXIST)) {
     throw Error(fmt::format("cannot make the state directory '{}': {}; {}", path,
                             errno_text(error ? error.value() : errno), kRemedy));
-  }
-}
-
-void write_all(int fd, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(fd, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) throw SystemError("write", written < 0 ? errno : ENOSPC);
-    content.remove_prefix(static_cast<std::size_t>(written));
   }
 }
 
@@ -112,19 +103,12 @@ std::optional<std::string> StateDirectory::read(const std::string& name) const {
 }
 
 void StateDirectory::write(const std::string& name, std::string_view content) const {
-  const std::string temporary = name + ".new";
   try {
-    const UniqueFd fd(::openat(directory_.get(), temporary.c_str(),
-                               O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-                               S_IRUSR | S_IWUSR));
-    if (!fd) throw SystemError("make", errno);
-    write_all(fd.get(), content);
-    if (::fsync(fd.get()) != 0) throw SystemError("flush", errno);
-    if (::renameat(directory_.get(), temporary.c_str(), directory_.get(), name.c_str()) != 0) {
-      throw SystemError("rename", errno);
-    }
+    FileReplacement file(directory_.get(), name, name + ".new", S_IRUSR | S_IWUSR);
+    file.write(content);
+    file.sync();
+    file.take_place();
   } catch (const SystemError& error) {
-    ::unlinkat(directory_.get(), temporary.c_str(), 0);
     throw SystemError(fmt::format("write {}/{}", path_, name), error.error());
   }
   sync(name);

@@ -55,8 +55,8 @@ std::shared_ptr<StoreUse> grant_store(const Offer& offer, protocol::Attach& requ
                                     std::move(*memory));
 }
 
-std::uint64_t full_queue_bytes(const BackingFile& file, const Limits& limits) {
-  return SlotLayout{limits.slots, limits.slot_size, file.alignment()}.bytes();
+std::uint64_t full_queue_bytes(std::uint32_t alignment, const Limits& limits) {
+  return SlotLayout{limits.slots, limits.slot_size, alignment}.bytes();
 }
 
 }  // namespace rdmablk::target

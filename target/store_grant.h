@@ -18,6 +18,7 @@ std::shared_ptr<StoreUse> grant_store(const Offer& offer, protocol::Attach& requ
                                       const Limits& limits, SlotBudget* client = nullptr);
 
 /// The memory that an I/O queue takes that is granted all its slots, in bytes.
-std::uint64_t full_queue_bytes(const BackingFile& file, const Limits& limits);
+/// @param alignment of the file.
+std::uint64_t full_queue_bytes(std::uint32_t alignment, const Limits& limits);
 
 }  // namespace rdmablk::target

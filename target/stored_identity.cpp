@@ -160,17 +160,21 @@ void StoredIdentity::mark_lost() noexcept {
     write(next);
     return;
   } catch (const std::exception& error) {
-    spdlog::error("{}", error.what());
+    tell(error.what());
   }
   try {
     // Knowing nothing is as good: to remove a file takes no room.
     directory_.remove(file_name_);
   } catch (const std::exception& error) {
-    spdlog::error(
+    tell(fmt::format(
         "export '{}': {}: if this target is killed now, initiators may come back that miss writes "
         "which failed; unmount them before it is started again",
-        name_, error.what());
+        name_, error.what()));
   }
+}
+
+void StoredIdentity::tell(const std::string& trouble) {
+  if (const auto line = troubles_.note(trouble)) spdlog::error("{}", *line);
 }
 
 bool StoredIdentity::was_being_resized(const StateDirectory& directory, const std::string& key,

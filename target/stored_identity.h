@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "common/log_limiter.h"
 #include "target/export_identity.h"
 #include "target/export_state.h"
 #include "target/memory_record.h"
@@ -59,11 +60,13 @@ class StoredIdentity final : public ExportIdentity {
   void write(const ExportState& state) const;
   void note_size(std::uint64_t size, std::optional<std::uint64_t> next);
   void update_mirror(bool is_suspect) noexcept;
+  void tell(const std::string& trouble);
 
   const StateDirectory& directory_;
   std::string name_;
   std::string file_name_;
-  std::mutex writing_;  ///< one writes the file, and the record, at a time
+  std::mutex writing_;   ///< one writes the file, and the record, at a time
+  LogLimiter troubles_;  ///< with writing them; each flush that fails may cause some
   RecordMemory* mirror_ = nullptr;
   mutable std::mutex mutex_;
   ExportState state_;

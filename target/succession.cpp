@@ -14,6 +14,7 @@
 
 #include "common/error.h"
 #include "common/export_name.h"
+#include "common/seconds.h"
 #include "target/json_number.h"
 #include "target/line_socket.h"
 
@@ -184,7 +185,7 @@ Predecessor::Predecessor(pid_t pid, const SuccessionRequest& request, InheritedM
     throw Error(fmt::format(
         "cannot succeed process {}: it has not answered within {:g} s; is it stopped (SIGSTOP, a "
         "debugger)? It keeps its exports and its memory: try again once it runs",
-        pid_, std::chrono::duration<double>(patience).count()));
+        pid_, in_seconds(patience)));
   }
   // One that does not take the request may have said why.
   take(memory);

@@ -2,6 +2,7 @@
 
 #include "common/metrics/exposition.h"
 #include "common/protocol/labels.h"
+#include "common/seconds.h"
 #include "common/uuid.h"
 #include "target/target_figures.h"
 
@@ -120,8 +121,7 @@ void add_report(Exposition& out, const ClientReports::Key& key, const protocol::
 std::string TargetFigures::metrics() const {
   Exposition out;
   out.info("rdmablk_target_info", "The target's version.", {{"version", RDMABLK_VERSION}});
-  out.gauge("rdmablk_target_uptime_seconds", "Since it started.",
-            std::chrono::duration<double>(uptime).count());
+  out.gauge("rdmablk_target_uptime_seconds", "Since it started.", in_seconds(uptime));
   out.gauge("rdmablk_target_exports", "Exports that there are.", number(exports.size()));
   add_counts(out, counts);
   add_counters(out, counters);

@@ -2,6 +2,7 @@
 
 #include "common/metrics/status_json.h"
 #include "common/protocol/labels.h"
+#include "common/seconds.h"
 #include "common/uuid.h"
 #include "target/target_figures.h"
 
@@ -9,10 +10,6 @@ namespace rdmablk::target {
 namespace {
 
 using metrics::Json;
-
-double seconds(std::chrono::nanoseconds time) {
-  return std::chrono::duration<double>(time).count();
-}
 
 Json describe(const protocol::Use& use) {
   return {{"reads", use.reads},           {"writes", use.writes},
@@ -29,7 +26,8 @@ Json describe(const ExportStatus& one) {
             {"leaving", one.is_leaving},     {"reported", describe(one.reported)}};
   if (one.file) {
     object["io"] = metrics::io_json(one.file->io);
-    object["syncs"] = {{"count", one.file->syncs.count()}, {"time_s", seconds(one.file->syncs.sum)}};
+    object["syncs"] = {{"count", one.file->syncs.count()},
+                     {"time_s", in_seconds(one.file->syncs.sum)}};
   }
   return object;
 }
@@ -52,7 +50,7 @@ Json describe(const SessionStatus& one) {
 
 std::string TargetFigures::status() const {
   Json document = metrics::new_status("rdmablk-target");
-  document["uptime_s"] = seconds(uptime);
+  document["uptime_s"] = in_seconds(uptime);
   document["target"] = {{"sessions", counts.sessions},
                         {"attachments", counts.attachments},
                         {"io_queues", counts.io_queues},

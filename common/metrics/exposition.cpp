@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "common/seconds.h"
+
 namespace rdmablk::metrics {
 namespace {
 
@@ -53,7 +55,7 @@ void Exposition::histogram(std::string_view name, std::string_view help,
     histogram.bucket.push_back({count, LatencyFigures::bound(i)});
   }
   histogram.sample_count = figures.count();
-  histogram.sample_sum = std::chrono::duration<double>(figures.sum).count();
+  histogram.sample_sum = in_seconds(figures.sum);
 }
 
 void Exposition::io(const std::string& prefix, const IoFigures& figures, const Labels& labels) {

@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/metrics/metrics_address.h"
 #include "common/signals.h"
-#include "common/socket_address.h"
 #include "common/unique_fd.h"
 
 namespace rdmablk::metrics {
@@ -55,16 +55,6 @@ const char* reason_of(int status) {
   }
 }
 
-std::string ipv4_of(const HostPort& address) {
-  for (const SocketAddress& one : resolve(address)) {
-    if (one.get()->sa_family != AF_INET) continue;
-    std::array<char, INET_ADDRSTRLEN> text{};
-    const auto& in = *reinterpret_cast<const sockaddr_in*>(one.get());
-    return ::inet_ntop(AF_INET, &in.sin_addr, text.data(), text.size());
-  }
-  throw UsageError(fmt::format("--metrics {}: it listens on an IPv4 address only", address.text()));
-}
-
 /// Comes, and goes.
 void nudge(const HostPort& address) {
   const UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -82,7 +72,11 @@ void name_thread() {
 }  // namespace
 
 HttpServer::HttpServer(const HostPort& address, std::map<std::string, Page> pages)
-    : address_{ipv4_of(address), address.port}, pages_(std::move(pages)) {
+    : address_(ipv4_of(address)), pages_(std::move(pages)) {
+  // The library does not tell why it cannot.
+  if (const int error = try_address(address_); error != 0) {
+    throw Error(describe_refusal(address_, error));
+  }
   mg_callbacks callbacks{};
   callbacks.begin_request = on_request;
   callbacks.log_message = on_log;

@@ -5,6 +5,8 @@
 #include <array>
 #include <chrono>
 
+#include "common/seconds.h"
+
 namespace rdmablk::metrics {
 namespace {
 
@@ -23,7 +25,7 @@ Json new_status(std::string_view program) {
               {"program", program},
               {"program_version", RDMABLK_VERSION},
               {"host", host_name()},
-              {"clock_s", std::chrono::duration<double>(now).count()}};
+              {"clock_s", in_seconds(now)}};
 }
 
 Json io_json(const IoFigures& figures) {
@@ -33,7 +35,7 @@ Json io_json(const IoFigures& figures) {
     all[kIoKindNames[i]] = {{"requests", of.ended},
                             {"bytes", of.bytes},
                             {"errors", of.failed()},
-                            {"time_s", std::chrono::duration<double>(of.latency.sum).count()}};
+                            {"time_s", in_seconds(of.latency.sum)}};
   }
   return all;
 }

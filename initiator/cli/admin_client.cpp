@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "common/error.h"
+#include "common/seconds.h"
 
 namespace rdmablk::cli {
 namespace {
@@ -73,7 +74,7 @@ void AdminClient::await(short events) const {
     if (ready > 0) return;
     if (ready == 0) {
       fail(fmt::format("it did not answer within {:g} s (--timeout); what it has begun goes on",
-                       std::chrono::duration<double>(timeout_).count()));
+                       in_seconds(timeout_)));
     }
     if (errno != EINTR) fail(errno_text(errno));
   }
@@ -113,8 +114,12 @@ Json AdminClient::ask(Json request) {
   if (!reply.is_object()) fail("its answer is not of this protocol");
   const auto error = reply.find("error");
   if (error == reply.end()) return reply;
-  throw Error(fmt::format("cannot {}: {}", doing_,
-                          error->is_string() ? error->get<std::string>() : "the target refuses"));
+  const std::string why =
+      fmt::format("cannot {}: {}", doing_,
+                  error->is_string() ? error->get<std::string>() : "the target refuses");
+  const auto usage = reply.find("usage");
+  if (usage != reply.end() && *usage == true) throw UsageError(why);
+  throw Error(why);
 }
 
 }  // namespace rdmablk::cli

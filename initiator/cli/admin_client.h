@@ -18,7 +18,7 @@ class AdminClient {
 
   /// Asks for something, and waits until it is done.
   /// @param request without its version. @return the reply. Throws Error, also when the target says
-  /// why it did not do it.
+  /// why it did not do it; UsageError when it says that this makes no sense.
   Json ask(Json request);
 
  private:

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
+#include "common/counted.h"
 #include "common/units.h"
 #include "initiator/cli/text_table.h"
 #include "initiator/cli/time_text.h"
@@ -54,6 +56,13 @@ std::string seconds(const Json& object, const char* key) {
                                     : kNothing;
 }
 
+/// A member that is a number, with what it counts.
+std::string count(const Json& object, const char* key, std::string_view noun) {
+  const Json& value = member(object, key);
+  return value.is_number_unsigned() ? counted(value.get<std::uint64_t>(), noun)
+                                    : fmt::format("{} {}s", text(object, key), noun);
+}
+
 bool flag(const Json& object, const char* key) {
   const Json& value = member(object, key);
   return value.is_boolean() && value.get<bool>();
@@ -77,8 +86,8 @@ std::string attachments(const Json& session) {
   if (!list.is_array()) return kNothing;
   for (const Json& one : list) {
     const bool reads_only = text(one, "access") == "read_only";
-    joined += fmt::format("{}{} ({}, {} queues)", joined.empty() ? "" : ", ", text(one, "export"),
-                          reads_only ? "ro" : "rw", text(one, "queues"));
+    joined += fmt::format("{}{} ({}, {})", joined.empty() ? "" : ", ", text(one, "export"),
+                          reads_only ? "ro" : "rw", count(one, "queues", "queue"));
   }
   return joined.empty() ? kNothing : joined;
 }
@@ -99,9 +108,9 @@ std::string target_status_text(const Json& status) {
   line("clients", flag(status, "authentication") ? "prove who they are" : "anybody (--insecure)");
   line("exports",
        fmt::format("{}, {} in all", text(status, "exports"), size(status, "offered_bytes")));
-  line("sessions",
-       fmt::format("{}, with {} attachments and {} I/O queues", text(status, "sessions"),
-                   text(status, "attachments"), text(status, "io_queues")));
+  line("sessions", fmt::format("{}, with {} and {}", text(status, "sessions"),
+                               count(status, "attachments", "attachment"),
+                               count(status, "io_queues", "I/O queue")));
   line("registered", size(status, "registered_bytes"));
   return lines;
 }

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "common/counted.h"
+#include "common/seconds.h"
 #include "common/units.h"
 #include "initiator/cli/text_table.h"
 
@@ -19,7 +21,7 @@ struct Rate {
 
 Rate rate(const LatencyHistogram& latencies, const BenchOptions& options,
           const BenchResult& result) {
-  const double seconds = std::chrono::duration<double>(result.elapsed).count();
+  const double seconds = in_seconds(result.elapsed);
   if (seconds <= 0) return {};
   const double iops = static_cast<double>(latencies.count()) / seconds;
   return {iops, iops * static_cast<double>(options.block_size)};
@@ -72,11 +74,9 @@ std::string bench_text(const BenchOptions& options, const BenchResult& result) {
     if (!(is_read ? has_reads : has_writes)(options.workload)) continue;
     add_row(table, is_read ? "read" : "write", *latencies, rate(*latencies, options, result));
   }
-  return fmt::format("{}: {}, {} a request, depth {}, {} queue{}, {:.2f} s{}\n{}",
-                     options.uri.text(), workload_name(options.workload),
-                     format_size(options.block_size), options.depth, options.queues,
-                     options.queues == 1 ? "" : "s",
-                     std::chrono::duration<double>(result.elapsed).count(),
+  return fmt::format("{}: {}, {} a request, depth {}, {}, {:.2f} s{}\n{}", options.uri.text(),
+                     workload_name(options.workload), format_size(options.block_size),
+                     options.depth, counted(options.queues, "queue"), in_seconds(result.elapsed),
                      result.interrupted ? " (interrupted)" : "", table.text());
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "common/counted.h"
 #include "common/error.h"
 #include "common/log.h"
 
@@ -31,8 +32,8 @@ std::unique_ptr<initiator::RemoteImage> attach(initiator::Session& session,
 /// The target forgets an initiator that is gone.
 [[noreturn]] void leave(const BenchOptions& options, std::uint64_t unfinished) {
   std::fflush(stdout);
-  print_error("rdmablk", fmt::format("{} requests to {} did not come back; they do not count",
-                                     unfinished, options.uri.text()));
+  print_error("rdmablk", fmt::format("{} to {} did not come back (not counted)",
+                                     counted(unfinished, "request"), options.uri.text()));
   ::_exit(kExitFailed);
 }
 

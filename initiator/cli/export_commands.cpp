@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "common/error.h"
+#include "common/export_name.h"
 #include "common/unexpected_argument.h"
 #include "common/units.h"
 #include "initiator/cli/admin_report.h"
@@ -14,10 +15,30 @@
 namespace rdmablk::cli {
 namespace {
 
-constexpr const char* kRunTime = "only until the target ends: its configuration stays as it is";
-
 void add_name(CLI::App& arguments, std::string& name) {
   arguments.add_option("NAME", name, "of the export")->type_name("")->required();
+}
+
+/// Throws UsageError.
+void check_name(const std::string& name) {
+  if (is_export_name(name)) return;
+  throw UsageError(
+      fmt::format("'{}' is not a name of an export: it begins with a letter or a digit, and has no "
+                  "more than {} "
+                  "of those, and of dots, dashes and underscores",
+                  name, kMaxExportName));
+}
+
+/// Throws UsageError; what the target alone knows of is left to it.
+void check_spec(const std::string& spec) {
+  const auto equals = spec.find('=');
+  if (equals == std::string::npos) {
+    throw UsageError(
+        fmt::format("EXPORT takes NAME=memory:SIZE or NAME=file:PATH, with options behind it, not "
+                    "'{}'",
+                    spec));
+  }
+  check_name(spec.substr(0, equals));
 }
 
 }  // namespace
@@ -46,7 +67,9 @@ ExportAddCommand::ExportAddCommand(CLI::App& parent)
       .add_option("EXPORT", spec_, "NAME=TYPE:ARGUMENT[,OPTION...], as rdmablk-target --export")
       ->type_name("")
       ->required();
-  arguments().add_flag("--runtime", run_time_, kRunTime);
+  arguments().add_flag("--runtime", run_time_,
+                       "leave the configuration as it is: it is there until it is removed or the "
+                       "target ends");
   arguments().footer(
       "It is offered when the command returns, and written to the drop-in directory of the "
       "target's\n"
@@ -58,6 +81,7 @@ ExportAddCommand::ExportAddCommand(CLI::App& parent)
 }
 
 int ExportAddCommand::run() {
+  check_spec(spec_);
   const std::string spec = absolute_spec(spec_, std::filesystem::current_path().string());
   Json request{{"request", "export_add"}, {"export", spec}};
   if (run_time_) request["runtime"] = true;
@@ -67,11 +91,15 @@ int ExportAddCommand::run() {
 ExportRemoveCommand::ExportRemoveCommand(CLI::App& parent)
     : AdminCommand(parent, "rm", "take an export away", kLong) {
   add_name(arguments(), name_);
-  arguments().add_flag("--force", force_,
-                       "also from initiators that have it, whose reads and writes wait then, as "
-                       "for a target that is away");
+  arguments().add_flag(
+      "--force", force_,
+      "also from initiators that have it: their reads and writes wait then, as for "
+      "a target that is away, and fail when a mount gives up (give_up=, 600 s by "
+      "default)");
   arguments().add_flag("--discard", discard_, "also with what a memory export holds: that is lost");
-  arguments().add_flag("--runtime", run_time_, kRunTime);
+  arguments().add_flag("--runtime", run_time_,
+                       "leave the configuration as it is: what that has comes back with the next "
+                       "reload or start");
   arguments().footer(
       "Nobody can have it from then on; a file stays as it is, and is in order when the command "
       "returns.\n"
@@ -82,6 +110,7 @@ ExportRemoveCommand::ExportRemoveCommand(CLI::App& parent)
 }
 
 int ExportRemoveCommand::run() {
+  check_name(name_);
   Json request{{"request", "export_remove"}, {"name", name_}};
   if (force_) request["force"] = true;
   if (discard_) request["discard"] = true;
@@ -97,7 +126,9 @@ ExportResizeCommand::ExportResizeCommand(CLI::App& parent)
       ->type_name("");
   arguments().add_flag("--shrink", shrink_,
                        "it may become smaller: what lies behind its new end is lost");
-  arguments().add_flag("--runtime", run_time_, kRunTime);
+  arguments().add_flag("--runtime", run_time_,
+                       "leave the configuration as it is: a reload grows the export to the size "
+                       "there, if that is more");
   arguments().allow_extras();  // -SIZE looks like an option
   arguments().footer(
       "Mounts of it have the new size at once, while they are in use.\n"
@@ -133,6 +164,7 @@ std::string ExportResizeCommand::size() const {
 }
 
 int ExportResizeCommand::run() {
+  check_name(name_);
   Json request{{"request", "export_resize"}, {"name", name_}, {"size", size()}};
   if (shrink_) request["shrink"] = true;
   if (run_time_) request["runtime"] = true;

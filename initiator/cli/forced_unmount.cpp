@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/counted.h"
 #include "common/daemon_marker.h"
 #include "common/error.h"
 #include "common/unique_fd.h"
@@ -118,7 +119,9 @@ std::string forced_unmount_note(const MountAnswer& answer, bool was_busy) {
     append(text, fmt::format("its rdmablk-fuse did not answer: {}", kMayBeLost));
   } else {
     const auto requests = answer.activity.in_flight;
-    if (requests > 0) append(text, fmt::format("{} requests that were under way failed", requests));
+    if (requests > 0) {
+      append(text, fmt::format("{} under way failed", counted(requests, "request")));
+    }
     const bool is_away = answer.status.phase != Phase::connected;
     if (answer.activity.unsynced != 0 && (is_away || requests > 0)) append(text, kMayBeLost);
   }

@@ -58,9 +58,12 @@ std::string uri_of(const MountReport& report) {
 /// With as many digits as matter.
 std::string age_text(std::uint64_t in_flight, microseconds age) {
   constexpr std::chrono::seconds kLong{10};
+  constexpr double kSecond = 999.5;  // rounded to three digits
   if (in_flight == 0) return "-";
   if (age >= kLong) return time_text(std::chrono::duration_cast<std::chrono::seconds>(age));
-  return fmt::format("{:.3g} ms", std::chrono::duration<double, std::milli>(age).count());
+  const double passed = std::chrono::duration<double, std::milli>(age).count();
+  if (passed >= kSecond) return fmt::format("{:.2f} s", passed / 1000);
+  return fmt::format("{:.3g} ms", passed);
 }
 
 std::vector<std::string> row(const MountReport& report) {

@@ -5,6 +5,7 @@
 
 #include "common/error.h"
 #include "common/log.h"
+#include "common/seconds.h"
 #include "common/signals.h"
 #include "common/units.h"
 
@@ -35,7 +36,7 @@ void TimeLimit::watch(std::chrono::steady_clock::time_point end) {
   std::unique_lock lock(mutex_);
   if (changed_.wait_until(lock, end, [this] { return is_over_; })) return;
   print_error("rdmablk", fmt::format("cannot {}: it took longer than {:g} s (--timeout)", doing_,
-                                     std::chrono::duration<double>(time_).count()));
+                                     in_seconds(time_)));
   ::_exit(kExitFailed);
 }
 

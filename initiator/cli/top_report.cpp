@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/seconds.h"
 #include "common/units.h"
 #include "initiator/cli/text_table.h"
 
@@ -64,7 +65,7 @@ std::vector<std::string> row(const TopItem& item, const std::optional<Rates>& ra
 }
 
 double seconds_between(const TopSample& before, const TopSample& now) {
-  return std::chrono::duration<double>(now.at - before.at).count();
+  return in_seconds(now.at - before.at);
 }
 
 std::string table_of(const char* what, const char* state, const std::vector<TopItem>& before,

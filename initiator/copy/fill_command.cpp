@@ -117,7 +117,7 @@ int ZeroCommand::run() {
   const ExportRange range = range_.within(destination.name(), destination.size());
   auto source = Endpoint::generated(Pattern::of({std::byte{0}}), range.length);
   const auto result = transfer(source, destination, range, options, true, discard_);
-  report(wants_json(), move_.is_quiet(), "zeroed", destination, range, result);
+  report(wants_json(), move_.is_quiet(), kZeroed, destination, range, result);
   return kExitDone;
 }
 

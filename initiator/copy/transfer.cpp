@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <array>
 
+#include "common/counted.h"
 #include "common/error.h"
 #include "common/log.h"
+#include "common/units.h"
+#include "common/verbs/memory_region.h"
 #include "initiator/cli/session_watch.h"
 #include "initiator/copy/compare_worker.h"
 #include "initiator/copy/crew.h"
@@ -40,14 +43,33 @@ Transfer::Transfer(Endpoint& source, Endpoint& destination, const TransferRange&
   const std::uint64_t limit = destination_.has_fixed_size() ? destination_.size() : UINT64_MAX;
   const Ends ends{{&source_.image(), range_.source_offset},
                   {&destination_.image(), range_.destination_offset, limit}};
-  const unsigned blocks =
-      options_.verify ? std::max(options_.depth, CompareWorker::kBlocks) : options_.depth;
-  for (unsigned lane = lane_count(); lane > 0; --lane) {
-    lanes_.push_back(std::make_unique<Lane>(ends, blocks, options_.block_size));
+  const LanePlan plan = lane_plan();
+  options_.block_size = plan.block_size;
+  for (unsigned lane = plan.lanes; lane > 0; --lane) {
+    lanes_.push_back(std::make_unique<Lane>(ends, plan.blocks, plan.block_size));
   }
 }
 
 Transfer::~Transfer() = default;
+
+/// What is wanted, or as much as there may be memory for.
+LanePlan Transfer::lane_plan() const {
+  const unsigned least = options_.verify ? CompareWorker::kBlocks : 1;
+  const LanePlan wanted{lane_count(), std::max(options_.depth, least), options_.block_size};
+  const unsigned ends =
+      (source_.remote() != nullptr ? 1U : 0U) + (destination_.remote() != nullptr ? 1U : 0U);
+  const std::uint64_t limit = verbs::memlock_limit();
+  const LanePlan plan = fit_to_memlock(wanted, least, ends, limit);
+  if (plan != wanted) {
+    spdlog::warn(
+        "the limit of locked memory is {}: buffers shrink from {} to {} ({}, depth {}, blocks of "
+        "{}); raise it with `ulimit -l` or LimitMEMLOCK=",
+        format_size(limit), format_size(locked_memory(wanted, ends)),
+        format_size(locked_memory(plan, ends)), counted(plan.lanes, "queue"), plan.blocks,
+        format_size(plan.block_size));
+  }
+  return plan;
+}
 
 /// A stream is one, and a target may have granted fewer queues than were asked for.
 unsigned Transfer::lane_count() const {

@@ -12,6 +12,7 @@
 #include "initiator/copy/copy_worker.h"
 #include "initiator/copy/endpoint.h"
 #include "initiator/copy/lane.h"
+#include "initiator/copy/lane_plan.h"
 
 namespace rdmablk::copy {
 
@@ -66,6 +67,7 @@ class Transfer {
   using Workers = std::vector<std::unique_ptr<PieceWorker>>;
 
   unsigned lane_count() const;
+  LanePlan lane_plan() const;
   bool source_has_holes() const;
   bool is_sparse() const noexcept { return options_.sparse_unit.has_value(); }
   Zeroes zeroes() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "common/counted.h"
 #include "common/units.h"
 #include "initiator/doctor/checks.h"
 
@@ -118,8 +119,7 @@ Finding check_device(const RdmaDevice& device) {
     return failure(check, device.error,
                    "look at `dmesg`, and at the permissions of /dev/infiniband");
   }
-  return good(check, fmt::format("{}, {} port{}", device.transport, device.ports.size(),
-                                 device.ports.size() == 1 ? "" : "s"));
+  return good(check, fmt::format("{}, {}", device.transport, counted(device.ports.size(), "port")));
 }
 
 }  // namespace

@@ -5,20 +5,23 @@
 #include <algorithm>
 #include <iterator>
 
+#include "common/counted.h"
+
 namespace rdmablk::doctor {
 namespace {
 
-std::ptrdiff_t count(const Findings& findings, Verdict verdict) {
-  return std::count_if(findings.begin(), findings.end(),
-                       [verdict](const Finding& finding) { return finding.verdict == verdict; });
+std::uint64_t count(const Findings& findings, Verdict verdict) {
+  return static_cast<std::uint64_t>(
+      std::count_if(findings.begin(), findings.end(),
+                    [verdict](const Finding& finding) { return finding.verdict == verdict; }));
 }
 
 std::string sum(const Findings& findings) {
   const auto warnings = count(findings, Verdict::warning);
   const auto failures = count(findings, Verdict::failure);
-  return fmt::format("{} checks: {} ok, {} skipped, {} warning{}, {} failure{}\n", findings.size(),
-                     count(findings, Verdict::ok), count(findings, Verdict::skipped), warnings,
-                     warnings == 1 ? "" : "s", failures, failures == 1 ? "" : "s");
+  return fmt::format("{}: {} ok, {} skipped, {}, {}\n", counted(findings.size(), "check"),
+                     count(findings, Verdict::ok), count(findings, Verdict::skipped),
+                     counted(warnings, "warning"), counted(failures, "failure"));
 }
 
 }  // namespace

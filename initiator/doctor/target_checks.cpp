@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "common/counted.h"
 #include "common/error.h"
 #include "common/random.h"
 #include "common/socket_address.h"
@@ -52,7 +53,7 @@ class TargetCheck {
     try {
       work();
     } catch (const Error& error) {
-      end(failure(check, error.what(), advice));
+      end(failure(check, initiator::without_doctor(error.what()), advice));
     }
   }
 
@@ -101,7 +102,7 @@ class TargetCheck {
     } catch (const ConnectError& error) {
       end(unreachable(error.obstacle(), error.what(), address));
     } catch (const Error& error) {
-      end(failure("connection", error.what(), "see the findings above"));
+      end(failure("connection", initiator::without_doctor(error.what()), "see the findings above"));
     }
     findings_.push_back(good("connection", fmt::format("{} accepts", address.text())));
     step(
@@ -153,8 +154,8 @@ class TargetCheck {
           exports = session->list();
         },
         "look at the target's log");
-    findings_.push_back(good("session", fmt::format("{} export{} to be seen", exports.size(),
-                                                    exports.size() == 1 ? "" : "s")));
+    findings_.push_back(
+        good("session", fmt::format("{} to be seen", counted(exports.size(), "export"))));
     if (exports.empty()) {
       findings_.push_back(skipped("read", "there is no export to read from"));
       return;
@@ -207,7 +208,8 @@ class TargetCheck {
 
 }  // namespace
 
-Finding unreachable(Obstacle obstacle, const std::string& why, const SocketAddress& peer) {
+Finding unreachable(Obstacle obstacle, const std::string& message, const SocketAddress& peer) {
+  const std::string why = initiator::without_doctor(message);
   switch (obstacle) {
     case Obstacle::no_way:
       return failure("route", why,
@@ -218,7 +220,8 @@ Finding unreachable(Obstacle obstacle, const std::string& why, const SocketAddre
                      "the network is well: start rdmablk-target there (`systemctl status "
                      "rdmablk-target`), and check its --listen and the port");
     case Obstacle::no_answer:
-      return failure("connection", "no answer from " + peer.text(), initiator::reach_hint(peer));
+      return failure("connection", "no answer from " + peer.text(),
+                     initiator::without_doctor(initiator::reach_hint(peer)));
     case Obstacle::refusal:
     case Obstacle::other:
       break;
@@ -232,7 +235,8 @@ void check_target(const TargetOptions& options, Findings& findings) {
   } catch (const Ended&) {
     findings.push_back(skipped("the rest of the way", "as what comes before it fails"));
   } catch (const Error& error) {
-    findings.push_back(failure("connection", error.what(), "look at the target's log"));
+    findings.push_back(
+        failure("connection", initiator::without_doctor(error.what()), "look at the target's log"));
   }
 }
 

@@ -33,7 +33,7 @@ expect_valid export-ls admin export ls --json >/dev/null
 expect_equal "who has it" "0 1" "$(figure '.exports[0] | "\(.readers) \(.writers)"' export ls)"
 expect_equal "session" "disk read_write 1" \
   "$(expect_valid session-ls admin session ls --json | jq --raw-output '.sessions[0].attachments[0] | "\(.export) \(.access) \(.queues)"')"
-expect_match "sessions" "disk \(rw, 1 queues\)" "$(admin session ls)"
+expect_match "sessions" "disk \(rw, 1 queue\)" "$(admin session ls)"
 
 # A session is ended, and comes back.
 session=$(figure '.sessions[0].session' session ls)
@@ -45,7 +45,15 @@ expect_fail 1 "there is no session 4000000000" admin session evict 4000000000
 
 # Bad requests change nothing.
 expect_fail 1 "without --config: ask for it with --runtime" admin export add more=memory:1M
-expect_fail 1 "not a multiple of 512" admin export add more=memory:1 --runtime
+expect_fail 2 "not a multiple of 512" admin export add more=memory:1 --runtime
+expect_fail 2 "EXPORT takes NAME=memory:SIZE" admin export add more
+expect_fail 2 "'.more' is not a name of an export" admin export add .more=memory:1M
+expect_fail 2 "unknown type 'disk'" admin export add more=disk:1M --runtime
+expect_fail 2 "unknown option 'frob'" admin export add more=memory:1M,frob --runtime
+expect_fail 2 "'a b' is not a name of an export" admin export rm 'a b'
+expect_fail 2 "'a/b' is not a name of an export" admin export resize a/b 1M
+expect_fail 2 "SESSION takes a number" admin session evict none
+expect_fail 2 "longer than 200 bytes" admin session evict 1 --reason "$(printf '%0201d' 0)"
 expect_fail 1 "no export 'none'" admin export rm none
 expect_fail 1 "give --shrink" admin export resize disk 1M
 expect_fail 2 "SIZE takes bytes" admin export resize disk 1X

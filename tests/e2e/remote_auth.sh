@@ -27,11 +27,11 @@ use_keys() {
 # reload: the target has read its keys when it returns.
 reload() {
   local before
-  before=$(grep --count 'SIGHUP: read' "$target_log") || true
+  before=$(grep --count 'reload: read' "$target_log") || true
   kill -HUP "$target_pid"
   wait_until "the target has read its keys" has_reloaded $((before + 1))
 }
-has_reloaded() { (($(grep --count 'SIGHUP: read' "$target_log") == $1)); }
+has_reloaded() { (($(grep --count 'reload: read' "$target_log") == $1)); }
 
 # names CLIENT: of the exports that it sees, and whether they are read-only.
 names() {

@@ -85,3 +85,73 @@ works_between() {
 works_between all
 works_between 0 --mask-features all
 works_between 0xFFFFFFFFFFFFFFFF --mask-features resize,0x8000
+
+# A reload makes nothing smaller, unless it is told that what is cut off may go. Memory keeps its content.
+sized_config() {
+  write_config <<END
+insecure = true
+admin_socket = "$scratch/socket"
+$2
+[export.shrinking]
+type = "memory"
+size = "$1"
+END
+}
+reload() { "$rdmablk" reload --socket "$scratch/socket"; }
+size_of() { "$rdmablk" export ls --socket "$scratch/socket" --json | jq -r '.exports[] | select(.name == "shrinking").size_bytes'; }
+rm --recursive "$scratch/target.d"
+sized_config 4M ""
+start_target --config "$config"
+head --bytes=4M /dev/urandom >"$scratch/data"
+"$rdmablk" copy "$scratch/data" "$(uri shrinking)" --quiet
+sized_config 1M ""
+expect_fail 1 "'shrinking' stays at 4 MiB, and 1 MiB is asked for.*--discard shrinking" reload
+expect_equal "the size after a reload that may not shrink" 4194304 "$(size_of)"
+expect_equal "the content" "$(sha256 "$scratch/data")" "$("$rdmablk" copy "$(uri shrinking)" - --quiet | sha256sum | cut --delimiter=' ' --fields=1)"
+sized_config 1M 'discard = ["other"]'
+expect_fail 1 "'shrinking' stays at 4 MiB" reload
+sized_config 1M 'discard = ["shrinking"]'
+reload || fail "a reload that may shrink is refused"
+expect_equal "the size after one that may" 1048576 "$(size_of)"
+expect_equal "the content that is left" "$(sha256 "$scratch/data" 0 1M)" "$("$rdmablk" copy "$(uri shrinking)" - --quiet | sha256sum | cut --delimiter=' ' --fields=1)"
+stop_target
+
+# The check finds what a start refuses.
+refused_by_both() {
+  expect_check 1 "$1"
+  expect_error "$1" "${tgt[@]}" --listen "$address:0"
+}
+write_config <<END
+insecure = true
+admin_socket = "$scratch/none/socket"
+[export.m]
+type = "memory"
+size = "1M"
+END
+refused_by_both "cannot listen for administrators at '$scratch/none/socket'.*No such file or directory"
+write_config <<END
+insecure = true
+listen = "192.0.2.77"
+[export.m]
+type = "memory"
+size = "1M"
+END
+expect_check 1 "cannot listen on 192.0.2.77:0: .*rdmablk devices"
+expect_error "cannot listen on 192.0.2.77:10812: .*rdmablk devices" "${tgt[@]}"
+write_config <<END
+insecure = true
+[export.a]
+type = "file"
+path = "$scratch/twice.img"
+size = "1M"
+[export.b]
+type = "file"
+path = "$scratch/twice.img"
+size = "1M"
+END
+refused_by_both "exports 'a' and 'b' are of one file"
+write_config <<END
+insecure = true
+admin_socket = 3
+END
+expect_check 2 "$config:2:16: admin_socket takes a text, not an integer"

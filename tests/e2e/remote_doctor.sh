@@ -36,6 +36,8 @@ expect_error "nobody listens on $target.*start rdmablk-target there" "$rdmablk" 
 start_target --export disk=memory:1M
 kill -STOP "$target_pid"
 expect_error "no answer from $target.*rping -s" "$rdmablk" doctor "$target" --timeout 0.5
+text=$("$rdmablk" doctor "$target" --timeout 0.5 2>&1) || true
+[[ $text != *"rdmablk doctor"* ]] || fail "the doctor sends to the doctor: $text"
 kill -CONT "$target_pid"
 stop_target
 

@@ -36,7 +36,7 @@ expect_equal "written and not synced" true "$(mount_of .unsynced_writes)"
 kill -STOP "$target_pid"
 wait_until "the target stops" is_stopped "$target_pid"
 write_and_wait
-ends_by_force "it was in use.*1 requests that were under way failed; what was written and not synced may be lost"
+ends_by_force "it was in use.*1 request under way failed; what was written and not synced may be lost"
 kill -CONT "$target_pid"
 wait_for_exit "$daemon" 30 || fail "the daemon did not end"
 
@@ -47,6 +47,6 @@ kill_target
 has_lost() { [[ $(mount_of .state) == reconnecting ]]; }
 wait_until "the loss is known" has_lost
 write_and_wait
-ends_by_force "1 requests that were under way failed"
+ends_by_force "1 request under way failed"
 expect_match "what the writer got" "Input/output error" "$(cat "$scratch/dd")"
 wait_for_exit "$daemon" 10 || fail "the daemon did not end"

@@ -19,7 +19,7 @@ kill -TERM "$bench"
 status=0
 wait "$bench" || status=$?
 expect_equal "exit status of the benchmark ($(cat "$scratch/complaint"))" 1 "$status"
-expect_match "what it says" "requests to $(uri disk) did not come back" "$(cat "$scratch/complaint")"
+expect_match "what it says" "requests? to $(uri disk) did not come back" "$(cat "$scratch/complaint")"
 expect_equal "its figures" "true true" \
   "$(jq --raw-output '"\(.interrupted) \(.unfinished > 0 and .unfinished <= 32)"' "$scratch/figures")"
 

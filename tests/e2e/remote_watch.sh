@@ -80,7 +80,10 @@ expect_equal "state of the mount" connected "$(page "$mount" /status.json | jq -
 expect_match "the page" '^<!doctype html>' "$(page "$watched" /)"
 
 # An address that is taken, and one that makes no sense.
-expect_fail 1 "cannot listen on $mount for --metrics" "$RDMABLK_BIN/rdmablk-fuse" --metrics "$mount" "$(uri disk)" "$scratch/disk"
+taken="for --metrics: Address already in use: another program listens there.*choose another port"
+expect_error "cannot listen on $mount $taken" "$RDMABLK_BIN/rdmablk-target" --insecure --listen "$address:0" \
+  --state-dir "$scratch/other" --export other=memory:1M --metrics "$mount"
+expect_fail 1 "cannot listen on $mount $taken" "$RDMABLK_BIN/rdmablk-fuse" --metrics "$mount" "$(uri disk)" "$scratch/disk"
 expect_fail 2 'metrics nowhere: it takes PORT' "$RDMABLK_BIN/rdmablk-fuse" --metrics nowhere "$(uri disk)" "$scratch/disk"
 
 exec {silent_mount}<>"/dev/tcp/${mount%:*}/${mount##*:}" {silent_target}<>"/dev/tcp/${watched%:*}/${watched##*:}"

@@ -27,7 +27,7 @@ void check_reply(const std::string& reply, const std::string& id) {
 
 void check(const target::AdminRefusal& refusal) {
   require(!refusal.reason.empty() && refusal.reason.size() < 20000, "a refusal has a reason");
-  check_reply(target::error_reply(refusal.id, refusal.reason), refusal.id);
+  check_reply(target::error_reply(refusal.id, refusal.reason, refusal.is_usage), refusal.id);
 }
 
 void check(const target::ExportAddition& order) {

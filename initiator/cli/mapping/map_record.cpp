@@ -3,19 +3,16 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "common/error.h"
 #include "common/export_name.h"
-#include "common/unique_fd.h"
+#include "common/file_replacement.h"
 #include "common/uuid.h"
 #include "initiator/cli/json.h"
 
@@ -55,16 +52,13 @@ std::vector<fs::path> directories(const fs::path& parent) {
 }  // namespace
 
 void write_whole(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".new";
   constexpr mode_t kMode = 0644;
-  {
-    const UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode));
-    const bool done =
-        fd && ::write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
-    if (!done) throw SystemError(fmt::format("write {}", temporary), errno);
-  }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    throw SystemError(fmt::format("write {}", path), errno);
+  try {
+    FileReplacement file(AT_FDCWD, path, path + ".new", kMode);
+    file.write(text);
+    file.take_place();
+  } catch (const SystemError& error) {
+    throw SystemError(fmt::format("write {}", path), error.error());
   }
 }
 

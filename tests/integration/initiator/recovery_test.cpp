@@ -12,6 +12,7 @@
 #include "initiator/session.h"
 #include "tests/integration/initiator/fake_target.h"
 #include "tests/integration/initiator/queue_driver.h"
+#include "tests/unit/target/log_capture.h"
 
 namespace rdmablk::testing {
 namespace {
@@ -135,6 +136,20 @@ TEST_F(RecoveryTest, OpensAnotherSessionWhenTheAdminQueueIsLost) {
     EXPECT_EQ(script.attaches.back().lease, script.lease);
     EXPECT_EQ(script.attaches.back().generation, script.generation);
   });
+}
+
+TEST_F(RecoveryTest, DoesNotFillTheLogOfATargetThatComesAndGoes) {
+  constexpr int kTimes = 30;
+  const target::LogCapture log;
+  connect();
+  for (int i = 1; i <= kTimes; ++i) {
+    EXPECT_EQ(check(driver(), i), 0);
+    lose_admin();
+  }
+  EXPECT_EQ(check(driver(), 0), 0);
+  session_->stop();
+  EXPECT_GT(log.count("lost the connection"), 0U);
+  EXPECT_LT(log.count("lost the connection"), std::size_t{kTimes});
 }
 
 class DyingTargetTest : public RecoveryTest, public ::testing::WithParamInterface<Step> {};

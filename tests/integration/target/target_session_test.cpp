@@ -186,7 +186,7 @@ TEST(TargetHandshakeTest, LimitsSessions) {
   first.hello();
   std::optional<RawInitiator> second(std::in_place, waiter, target.address());
   second->hello();
-  EXPECT_EQ(refusal_of(waiter, target), "refused: there are 2 sessions");
+  EXPECT_EQ(refusal_of(waiter, target), "refused: the target has 2 sessions");
 }
 
 /// Nor does who is still reading why it was refused.

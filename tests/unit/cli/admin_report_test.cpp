@@ -34,7 +34,7 @@ TEST(AdminReport, ShowsSessions) {
        "silence_ms":10,"attachments":[]}])");
   const std::string text = admin_sessions_text(sessions);
   EXPECT_THAT(text, HasSubstr("      7  alice   192.0.2.1:4000   rxe0    1 h 2 min  "
-                              "disk (rw, 4 queues), m (ro, 1 queues)\n"));
+                              "disk (rw, 4 queues), m (ro, 1 queue)\n"));
   EXPECT_THAT(text, HasSubstr("     12  -       [2001:db8::1]:1  rxe0    3 s        -\n"));
 }
 

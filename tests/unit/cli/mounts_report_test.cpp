@@ -35,12 +35,12 @@ MountReport report(Kind kind) {
 TEST(MountsReport, IsForPeople) {
   const std::vector<MountReport> reports{report(Kind::answered), report(Kind::silent)};
   EXPECT_EQ(mounts_text(reports),
-            "MOUNT POINT  SOURCE                   STATE          SINCE      QUEUES  IN FLIGHT   "
-            "    OLDEST  RECONNECTS   SIZE\n"
+            "MOUNT POINT  SOURCE                   STATE          SINCE      QUEUES  IN FLIGHT  "
+            "OLDEST  RECONNECTS   SIZE\n"
             "/mnt/disk    rdmablk://storage1/disk  reconnecting   1 min 5 s  2 x 32          3  "
-            "1.23e+03 ms           2  1 GiB\n"
+            "1.23 s           2  1 GiB\n"
             "/mnt/disk    my disk                  not answering  -          -               -  "
-            "          -           -      -\n");
+            "     -           -      -\n");
 }
 
 TEST(MountsReport, IsJson) {
@@ -63,7 +63,7 @@ TEST(ForcedUnmountNote, TellsWhatMayBeLost) {
   EXPECT_THAT(forced_unmount_note(report(Kind::dead).answer, false), HasSubstr(kLost));
   EXPECT_THAT(forced_unmount_note(report(Kind::silent).answer, false), HasSubstr(kLost));
   MountAnswer answer = report(Kind::answered).answer;
-  EXPECT_EQ(forced_unmount_note(answer, false), "3 requests that were under way failed");
+  EXPECT_EQ(forced_unmount_note(answer, false), "3 requests under way failed");
   answer.activity.unsynced = 1;
   EXPECT_THAT(forced_unmount_note(answer, true), HasSubstr("it was in use"));
   EXPECT_THAT(forced_unmount_note(answer, true), HasSubstr(kLost));

@@ -15,7 +15,7 @@ TEST(LogLimiterTest, LogsAFewInAWindowAndCountsTheOthers) {
   EXPECT_FALSE(limiter.note("refused", now));
   EXPECT_FALSE(limiter.note("refused", now));
   now += LogLimiter::kWindow / 2;
-  EXPECT_EQ(limiter.note("refused", now), "refused (2 more were left out before)");
+  EXPECT_EQ(limiter.note("refused", now), "refused (2 more left out before)");
   EXPECT_EQ(limiter.note("refused", now), "refused");
 }
 

@@ -172,6 +172,11 @@ TEST(TransferText, SaysWhatWasDone) {
   result.elapsed = std::chrono::seconds(2);
   EXPECT_EQ(transfer_text("copied", result),
             "4 MiB copied, 1 MiB of that zeroes, in 2.00 s: 2.0 MiB/s\n");
+  result.data_bytes = 0;
+  EXPECT_EQ(transfer_text("copied", result),
+            "1 MiB copied, all of it zeroes, in 2.00 s: 0.5 MiB/s\n");
+  EXPECT_EQ(transfer_text(kZeroed, result), "1 MiB zeroed, in 2.00 s: 0.5 MiB/s\n");
+  result.data_bytes = 3U << 20U;
   result.zero_bytes = 0;
   result.verified = true;
   EXPECT_EQ(transfer_text("copied", result), "3 MiB copied, in 2.00 s: 1.5 MiB/s; verified\n");

@@ -11,6 +11,7 @@ namespace {
 using initiator::Obstacle;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 SocketAddress address(const std::string& host) {
   return resolve({host, kDefaultPort}).front();
@@ -21,6 +22,7 @@ TEST(ReachHint, NamesTheProgramAndBothPorts) {
   EXPECT_THAT(hint, HasSubstr("rping -c -v -C 1 -a 192.0.2.1 -p 10813"));
   EXPECT_THAT(hint, HasSubstr("UDP port 4791"));
   EXPECT_THAT(hint, HasSubstr("TCP ports 10812 and 10813"));
+  EXPECT_THAT(hint, HasSubstr("; `rdmablk doctor 192.0.2.1:10812` tells more"));
   EXPECT_THAT(initiator::reach_hint(address("2001:db8::1")), HasSubstr("-a 2001:db8::1 -p"));
 }
 
@@ -37,9 +39,14 @@ TEST(Unreachable, TellsApartWhatIsInTheWay) {
   EXPECT_THAT(silence.advice, HasSubstr("rping"));
   const Finding other = unreachable(Obstacle::refusal, "the target refused: full", peer);
   EXPECT_EQ(other.found, "the target refused: full");
-  for (const Finding& finding : {no_way, nobody, silence, other}) {
+  const Finding timed_out =
+      unreachable(Obstacle::no_way, "no answer in time; " + initiator::reach_hint(peer), peer);
+  EXPECT_THAT(timed_out.found, StartsWith("no answer in time; "));
+  EXPECT_THAT(timed_out.found, HasSubstr("rping"));
+  for (const Finding& finding : {no_way, nobody, silence, other, timed_out}) {
     EXPECT_EQ(finding.verdict, Verdict::failure);
     EXPECT_FALSE(finding.advice.empty());
+    EXPECT_THAT(finding.found + finding.advice, Not(HasSubstr("rdmablk doctor")));
   }
 }
 

@@ -63,7 +63,7 @@ TEST_F(MountEnd, WaitsForNothingWhileTheTargetIsAway) {
   testing::internal::CaptureStdout();
   EXPECT_FALSE(unmount());
   const std::string text = testing::internal::GetCapturedStdout();
-  EXPECT_NE(text.find("1 requests fail: the target is away"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 request failed: the target is away"), std::string::npos) << text;
   EXPECT_NE(text.find("there is no last flush"), std::string::npos) << text;
   EXPECT_NE(wait_for(dd), 0);
 }

@@ -65,6 +65,30 @@ TEST_F(HttpServerTest, ServesNothingElse) {
   EXPECT_THAT(get("/%2e%2e/etc/passwd"), StartsWith("HTTP/1.1 4"));
 }
 
+TEST_F(HttpServerTest, SaysThatItsAddressIsTaken) {
+  try {
+    HttpServer another(server_.address(), {});
+    ADD_FAILURE() << "two servers listen at one address";
+  } catch (const Error& error) {
+    const std::string port = std::to_string(server_.address().port);
+    EXPECT_EQ(error.what(),
+              "cannot listen on 127.0.0.1:" + port +
+                  " for --metrics: Address already in use: another program listens there (`ss "
+                  "-ltnp sport = :" +
+                  port + "` shows it); choose another port");
+  }
+}
+
+TEST_F(HttpServerTest, SaysThatTheAddressIsOfAnotherHost) {
+  try {
+    HttpServer another({"192.0.2.1", 9464}, {});
+    ADD_FAILURE() << "it listens at an address of another host";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), StartsWith("cannot listen on 192.0.2.1:9464 for --metrics: "));
+    EXPECT_THAT(error.what(), HasSubstr("this host has no such address"));
+  }
+}
+
 TEST_F(HttpServerTest, ChangesNothing) {
   for (const char* method : {"POST", "PUT", "DELETE", "OPTIONS"}) {
     const std::string request =

@@ -39,6 +39,22 @@ std::string complaint(const std::string& members) {
   return refusal(R"({"version":1,)" + members + "}").reason;
 }
 
+TEST(AdminRequestTest, TellsUsageFromAnotherVersion) {
+  for (const char* const members :
+       {R"("request":"export_add","export":"a")", R"("request":"export_add","export":"a=disk:1M")",
+        R"("request":"export_add","export":"a=memory:1M,frob")", R"("request":"export_add")",
+        R"("request":"export_remove","name":"a/b")",
+        R"("request":"export_resize","name":"a","size":"1X")",
+        R"("request":"session_evict","session":-1)"}) {
+    EXPECT_TRUE(refusal(std::string(R"({"version":1,)") + members + "}").is_usage) << members;
+  }
+  for (const char* const line :
+       {"text", R"({"version":2,"request":"status"})", R"({"version":1,"request":"none"})",
+        R"({"version":1,"request":"status","more":1})"}) {
+    EXPECT_FALSE(refusal(line).is_usage) << line;
+  }
+}
+
 TEST(AdminRequestTest, ReadsQuestions) {
   order<StatusQuery>(R"("request":"status")");
   order<ExportsQuery>(R"("request":"exports")");

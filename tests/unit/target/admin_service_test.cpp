@@ -128,7 +128,14 @@ TEST_F(AdminServiceTest, KeepsNothingThatWasNotDone) {
 TEST_F(AdminServiceTest, TellsWhatWasDoneAndNotKept) {
   keeper_.trouble = "the disk is full";
   EXPECT_EQ(error(R"("request":"export_add","export":"a=memory:1M")"),
-            "export 'a' was added, but only until the target ends: the disk is full");
+            "export 'a' was added, but only until the next reload or start: the disk is full");
+  target_.offer("a=memory:1M", kMiB, ExportOrigin::configuration);
+  keeper_.kept = {"a"};
+  EXPECT_EQ(error(R"("request":"export_remove","name":"a","discard":true)"),
+            "export 'a' was removed, but only until the next reload or start: the disk is full");
+  EXPECT_EQ(error(R"("request":"export_resize","name":"a","size":"2M")"),
+            "export 'a' was resized, but the configuration has its old size still: the disk is "
+            "full");
 }
 
 TEST_F(AdminServiceTest, AnswersWhenItIsDone) {

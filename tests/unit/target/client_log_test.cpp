@@ -44,7 +44,7 @@ TEST_F(ClientLogTest, BoundsTheLinesOfEachClient) {
   EXPECT_THAT(text_.str(), HasSubstr("bob attached"));
   now_ += LogLimiter::kWindow;
   note("alice");
-  EXPECT_THAT(text_.str(), HasSubstr("7 more lines about alice were left out"));
+  EXPECT_THAT(text_.str(), HasSubstr("left out 7 more lines about alice"));
 }
 
 TEST_F(ClientLogTest, ForgetsWhoIsGone) {

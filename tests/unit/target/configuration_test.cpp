@@ -175,8 +175,15 @@ TEST_F(ConfigurationTest, SaysWhatIsWrongWithAValueInTheWordsOfTheCommandLine) {
 
 TEST_F(ConfigurationTest, SaysWhatIsOfTheWrongType) {
   EXPECT_EQ(complaints("show_paths = \"yes\""), "1:14: show_paths takes true or false, not a text");
+  EXPECT_EQ(complaints("admin_socket = 3"), "1:16: admin_socket takes a text, not an integer");
+  EXPECT_EQ(complaints("listen = 1.5"), "1:10: listen takes a text, not a number with a fraction");
+  EXPECT_EQ(complaints("discard = [\"a\", 1]"),
+            "1:11: discard takes a text or an array of texts, not an array with an integer");
+  EXPECT_EQ(complaints("discard = 1"),
+            "1:11: discard takes a text or an array of texts, not an integer");
   EXPECT_EQ(complaints("slots = true"), "1:9: slots takes a text or a number, not true or false");
-  EXPECT_EQ(complaints("slots = [1]"), "1:9: slots takes a text or a number, not an array");
+  EXPECT_EQ(complaints("slots = [true]"),
+            "1:9: slots takes a text or a number, not an array with true or false");
   EXPECT_THAT(complaints("discard = [[]]"), HasSubstr("an array with an array"));
   EXPECT_THAT(complaints("device = 1979-05-27"), HasSubstr("not a date or time"));
   EXPECT_THAT(complaints("device = \"a\\u0000b\""), HasSubstr("not a text with a zero byte"));
@@ -184,6 +191,10 @@ TEST_F(ConfigurationTest, SaysWhatIsOfTheWrongType) {
   EXPECT_THAT(complaints("[export]\na = 5"), StartsWith("2:5: export 'a' is an integer"));
   EXPECT_THAT(complaints("[export.a]\ntype = \"memory\"\nsize = 512\nreadonly = 1"),
               StartsWith("4:12: readonly takes true or false, not an integer"));
+  EXPECT_EQ(complaints("[export.a]\ntype = \"file\"\npath = 3\ndirect = 1\nallow = [7]"),
+            "3:8: path takes a text, not an integer\n"
+            "4:10: direct takes a text, not an integer\n"
+            "5:9: allow takes texts in an array, not an array with an integer");
   EXPECT_THAT(complaints("[slots]\na.b.c.d.e.f.g = 5"), StartsWith("1:"));
 }
 
@@ -200,7 +211,7 @@ TEST_F(ConfigurationTest, TellsEverythingAtOnceUpToABound) {
   EXPECT_EQ(complaints("a = 1\nslots = 0\n[export.b]\ntype = 5.5\nhuge = 1\n"),
             "1:1: unknown key 'a'\n"
             "2:9: slots takes a number from 1 to 1024, not '0'\n"
-            "4:8: export 'b' is of type '5.5': there are memory and file")
+            "4:8: type takes a text, not a number with a fraction")
       << "in the order of the file";
   std::string many;
   for (int i = 0; i < 100; ++i) many += fmt::format("unknown{} = 1\n", i);

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/log_limiter.h"
 #include "error_of.h"
 #include "file_size_limit.h"
+#include "log_capture.h"
 #include "scratch_directory.h"
 #include "target/memory_backing.h"
 
@@ -20,7 +22,9 @@ namespace rdmablk::target {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Gt;
 using ::testing::HasSubstr;
+using ::testing::Lt;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 constexpr std::uint64_t kSize = 24 * kMiB + 4096;
@@ -229,6 +233,22 @@ TEST_P(ResidentStoreTest, TriesAgainWhatFailed) {
   EXPECT_TRUE(resident_->settle());
   EXPECT_EQ(on_disk(16 * kMiB, 4), "late");
   EXPECT_TRUE(is_unlocked());
+}
+
+TEST_P(ResidentStoreTest, DoesNotFillTheLog) {
+  constexpr int kTimes = 3 * LogLimiter::kLines;
+  open();
+  const LogCapture log;
+  {
+    const FileSizeLimit limit(8 * kMiB);
+    for (int i = 0; i < kTimes; ++i) {
+      set(16 * kMiB, "late");
+      resident_->enter();
+      resident_->leave();
+      EXPECT_FALSE(resident_->settle());
+    }
+  }
+  EXPECT_THAT(log.count("could not be written back"), AllOf(Gt(0U), Lt(kTimes)));
 }
 
 TEST_P(ResidentStoreTest, WritesEverythingOnceAfterAFailedFlush) {

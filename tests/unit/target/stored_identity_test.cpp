@@ -9,9 +9,11 @@
 #include <memory>
 
 #include "common/error.h"
+#include "common/log_limiter.h"
 #include "common/random.h"
 #include "error_of.h"
 #include "file_size_limit.h"
+#include "log_capture.h"
 #include "sample_record.h"
 #include "scratch_directory.h"
 
@@ -19,7 +21,9 @@ namespace rdmablk::target {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Gt;
 using ::testing::HasSubstr;
+using ::testing::Lt;
 
 /// One export, and the target that serves it again and again.
 class StoredIdentityTest : public ::testing::Test {
@@ -135,6 +139,17 @@ TEST_F(StoredIdentityTest, ForgetsEverythingRatherThanThatContentWasLost) {
   }
   EXPECT_NE(before.generation(), generation);
   EXPECT_NE(start()->generation(), generation);
+}
+
+TEST_F(StoredIdentityTest, DoesNotFillTheLog) {
+  constexpr int kTimes = 3 * LogLimiter::kLines;
+  const auto identity = start();
+  const LogCapture log;
+  {
+    const FileSizeLimit full(1);
+    for (int i = 0; i < kTimes; ++i) identity->mark_lost();
+  }
+  EXPECT_THAT(log.count("File too large"), AllOf(Gt(0U), Lt(kTimes)));
 }
 
 TEST_F(StoredIdentityTest, ALossAfterTheCleanMarkUndoesIt) {
