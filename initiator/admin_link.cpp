@@ -1,11 +1,11 @@
 #include "initiator/admin_link.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
 #include "common/protocol/private_data.h"
+#include "common/thread_log.h"
 
 namespace rdmablk::initiator {
 
@@ -100,7 +100,8 @@ void AdminLink::on_target_event(const protocol::Message& message) {
     event_ = Event{message.header.tag, *event};
     return;
   }
-  if (const auto line = notices_.note("the target is shutting down")) spdlog::warn("{}", *line);
+  if (const auto line = notices_.note("the target is shutting down"))
+    thread_log().warn("{}", *line);
   acknowledge({message.header.tag, *event});
 }
 

@@ -1,9 +1,8 @@
 #include "initiator/attached_image.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
+#include "common/thread_log.h"
 #include "common/units.h"
 #include "initiator/reconnecting_queue.h"
 
@@ -97,8 +96,8 @@ void AttachedImage::adopt_size() {
 }
 
 void AttachedImage::set_size(std::uint64_t size) {
-  spdlog::info("{} has {} now, and had {}", attachment_->uri(), format_size(size),
-               format_size(size_));
+  thread_log().info("{} has {} now, and had {}", attachment_->uri(), format_size(size),
+                    format_size(size_));
   size_ = size;
   if (told_) told_(size);
 }

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "common/thread_log.h"
 #include "initiator/attached_image.h"
 #include "initiator/rdma_session.h"
 #include "initiator/recovery.h"
@@ -44,17 +44,18 @@ void Recovery::begin_outage(const std::string& reason) {
   const auto now = Clock::now();
   outage_ = Outage{.since = now, .reason = reason};
   backoff_.lost(now, longest_pause());
-  spdlog::warn("lost the connection to {}: {}; reconnecting", session_.target().text(), reason);
+  thread_log().warn("lost the connection to {}: {}; reconnecting", session_.target().text(),
+                    reason);
   update_phase();
 }
 
 /// Of an attempt to come back; the same one again is not worth a line each time.
 void Recovery::note_failure(const std::string& why) {
-  spdlog::debug("{}: {}", session_.target().text(), why);
+  thread_log().debug("{}: {}", session_.target().text(), why);
   if (!outage_ || outage_->last_failure == why) return;
   outage_->last_failure = why;
   session_.condition().set_last_error(why);
-  spdlog::warn("not back at {} yet: {}", session_.target().text(), why);
+  thread_log().warn("not back at {} yet: {}", session_.target().text(), why);
 }
 
 void Recovery::end_outage() {
@@ -63,15 +64,15 @@ void Recovery::end_outage() {
   if (!has_live_images()) return;
   const auto now = Clock::now();
   backoff_.succeeded(now);
-  spdlog::info("back at {} after {:.1f} s; {} requests are done again", session_.target().text(),
-               seconds(now - outage.since), outage.undone);
+  thread_log().info("back at {} after {:.1f} s; {} requests are done again",
+                    session_.target().text(), seconds(now - outage.since), outage.undone);
   phase_ = Phase::connected;
   show(outage.reason);
   set_service_of_all(phase_);
 }
 
 void Recovery::lose(AttachedImage& image, const std::string& why) {
-  spdlog::error(
+  thread_log().error(
       "lost {} for good: {}; every request ends with an I/O error until it is attached anew",
       image.attached().uri(), why);
   is_any_lost_ = true;
@@ -94,8 +95,8 @@ void Recovery::update_phase() {
   const Phase phase = fails ? Phase::failing : Phase::reconnecting;
   if (phase != std::exchange(phase_, phase)) {
     if (fails) {
-      spdlog::warn("requests to {} end with an I/O error until it is back",
-                   session_.target().text());
+      thread_log().warn("requests to {} end with an I/O error until it is back",
+                        session_.target().text());
     }
     show(outage_->reason);
     set_service_of_all(phase);
@@ -122,7 +123,7 @@ void Recovery::set_service_of_all(Phase phase) {
 }
 
 void Recovery::give_up() {
-  spdlog::error(
+  thread_log().error(
       "gave up reconnecting to {} after {:.0f} s ({}); every request ends with an I/O error from "
       "now on",
       session_.target().text(), seconds(Clock::now() - outage_->since),
