@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "common/known_error.h"
 #include "common/protocol/private_data.h"
 #include "common/thread_log.h"
 
@@ -52,7 +53,11 @@ void AdminLink::give_up(const std::string& doing, const std::string& why) {
 std::vector<std::byte> AdminLink::wait_for_reply(const std::string& doing,
                                                  ControlLoop::Clock::time_point deadline) {
   const bool in_time = loop_.run_until(deadline, [&] { return reply_.has_value() || lost_; });
-  if (!in_time) give_up(doing, "the target did not answer in time");
+  if (!in_time) {
+    constexpr const char* kLate = "the target did not answer in time";
+    lose(kLate);
+    throw KnownError(ETIMEDOUT, fmt::format("cannot {}: {}", doing, kLate));
+  }
   if (!reply_) give_up(doing, std::string(lost_reason_));
   if (reply_->status != Status::ok) {
     const auto reason = protocol::Reason::decode(reply_->payload);

@@ -74,6 +74,7 @@ void AttachedImage::begin_resize(const protocol::EventNotice& event) {
     place->resize = resize.get();
     place->hand_over.offer_resize(std::move(resize));
   }
+  if (has_news_) has_news_();
 }
 
 bool AttachedImage::has_resized() noexcept {
@@ -109,6 +110,7 @@ void AttachedImage::set_service(Service service) noexcept {
 
 void AttachedImage::set_fenced() noexcept {
   for (const auto& place : places_) place->hand_over.set_fenced();
+  if (has_news_) has_news_();
 }
 
 void AttachedImage::lose() noexcept {

@@ -4,7 +4,7 @@
 #include <new>
 #include <system_error>
 
-#include "common/error.h"
+#include "common/known_error.h"
 #include "common/verbs/memory_region.h"
 #include "initiator/admin_link.h"
 #include "initiator/link.h"
@@ -64,6 +64,7 @@ int errno_of(const ConnectError& error) noexcept {
 
 int errno_of(const std::exception& error) noexcept {
   if (const auto* system = dynamic_cast<const SystemError*>(&error)) return system->error();
+  if (const auto* known = dynamic_cast<const KnownError*>(&error)) return known->error();
   if (const auto* refused = dynamic_cast<const RefusedError*>(&error)) {
     return errno_of(refused->status());
   }

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/known_error.h"
 #include "common/thread_log.h"
 #include "initiator/capi/failure.h"
 
@@ -25,7 +26,11 @@ int give(const Structure& from, void* to, std::size_t size) {
 
 std::optional<rdmablk::initiator::Credentials> credentials(const rdmablk_options& options) {
   if (!options.key_file.empty()) {
-    return rdmablk::initiator::Credentials(options.key_file, options.client);
+    try {
+      return rdmablk::initiator::Credentials(options.key_file, options.client);
+    } catch (const rdmablk::Error& error) {
+      throw rdmablk::KnownError(EACCES, error.what());
+    }
   }
   if (options.client.empty()) return std::nullopt;
   throw rdmablk::UsageError("a client's name takes a key file, which proves it");
@@ -44,9 +49,16 @@ rdmablk_image::rdmablk_image(const rdmablk::Uri& uri, const rdmablk_options& opt
   for (unsigned i = 0; i < count; ++i) {
     queues_.push_back(std::make_unique<rdmablk_queue>(*this, *image_, depth_));
   }
+  caretaker_.emplace([this] {
+    for (const auto& queue : queues_) queue->care();
+  });
+  image_->on_news_for_queues([this] { caretaker_->call(); });
   if (options.on_change != nullptr) {
-    image_->on_resized([told = options.on_change,
-                        user = options.change_user](std::uint64_t /*size*/) { told(user); });
+    const auto told = [function = options.on_change, user = options.change_user] {
+      function(user);
+    };
+    image_->on_resized([told](std::uint64_t /*size*/) { told(); });
+    session_->on_phase(told);
   }
   session_->start();
 }
@@ -54,6 +66,7 @@ rdmablk_image::rdmablk_image(const rdmablk::Uri& uri, const rdmablk_options& opt
 rdmablk_image::~rdmablk_image() {
   const rdmablk::ThreadLog own(log_);
   if (session_) session_->stop();
+  caretaker_.reset();
   queues_.clear();
   memories_.clear();
   image_.reset();

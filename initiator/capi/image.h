@@ -2,9 +2,11 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "initiator/capi/caretaker.h"
 #include "initiator/capi/memory.h"
 #include "initiator/capi/options.h"
 #include "initiator/capi/queue.h"
@@ -42,4 +44,5 @@ struct rdmablk_image {
   std::mutex mutex_;  ///< of memories_
   std::vector<std::unique_ptr<rdmablk_memory>> memories_;
   std::vector<std::unique_ptr<rdmablk_queue>> queues_;  // go before the memory that they work on
+  std::optional<rdmablk::capi::Caretaker> caretaker_;
 };

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <limits>
+#include <thread>
 
 #include "common/error.h"
 #include "initiator/capi/failure.h"
@@ -58,6 +59,24 @@ RequestQueue::RequestQueue(const rdmablk_image& owner, initiator::Image& image, 
   capi::watch(wait_set_.get(), shown_.fd());
   for (Slot& slot : requests_) idle_.push(slot);
   for (Slot& slot : pieces_) slot.is_piece = true;
+}
+
+bool RequestQueue::enter() noexcept {
+  User before = User::nobody;
+  while (!user_.compare_exchange_weak(before, User::program, std::memory_order_acquire)) {
+    if (before == User::program) return false;
+    before = User::nobody;
+    std::this_thread::yield();  // it will not be long
+  }
+  return true;
+}
+
+void RequestQueue::care() noexcept {
+  User before = User::nobody;
+  if (!user_.compare_exchange_strong(before, User::caretaker, std::memory_order_acquire)) return;
+  collect();
+  show();
+  leave();
 }
 
 /// @param allowed of the flags. @return what a call is to return; 0: it may go on.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -44,8 +45,8 @@ struct Wish {
   unsigned flags = 0;
 };
 
-/// An image's queue with room for as many requests as it is deep. All calls come from one thread at
-/// a time; nothing here allocates or locks once it is made, but for the first call that waits.
+/// An image's queue with room for as many requests as it is deep. One thread at a time; nothing
+/// here allocates or locks once it is made, but for the first call that waits.
 class RequestQueue {
  public:
   using Clock = Slot::Clock;
@@ -55,7 +56,15 @@ class RequestQueue {
   RequestQueue(const RequestQueue&) = delete;
   RequestQueue& operator=(const RequestQueue&) = delete;
 
-  // The calls of rdmablk.h.
+  /// Whether the calling thread of the program may call; leave() afterwards. Not when another one
+  /// is calling: that must not be.
+  bool enter() noexcept;
+  void leave() noexcept { user_.store(User::nobody, std::memory_order_release); }
+
+  /// Takes up what the queue was told, unless the program is calling. Any thread.
+  void care() noexcept;
+
+  // The calls of rdmablk.h, between enter() and leave().
   std::int64_t submit(const Wish& wish, rdmablk_memory* memory, void* user) noexcept;
   int run(const Wish& wish) noexcept;
   int cancel(std::int64_t request) noexcept;
@@ -90,6 +99,8 @@ class RequestQueue {
   bool has_pieces() const noexcept;
   void abandon_pieces() noexcept;
 
+  enum class User : std::uint8_t { nobody, program, caretaker };
+
   const rdmablk_image& owner_;
   initiator::Image& image_;
   const bool read_only_;
@@ -113,6 +124,7 @@ class RequestQueue {
   UniqueFd timer_;
   initiator::WakeEvent shown_;  ///< something is in ended_, and watch()'s descriptor is to tell
   UniqueFd wait_set_;           ///< an epoll descriptor
+  std::atomic<User> user_ = User::nobody;
 };
 
 }  // namespace rdmablk::capi

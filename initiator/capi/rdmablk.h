@@ -13,9 +13,10 @@
  * the program; what it has to say goes to rdmablk_options_set_log(), or nowhere.
  *
  * Threads. Options belong to one thread at a time, and so does each queue, with all calls that name
- * it; any thread may be that. Memory and the functions that look at an image may be used by all
- * threads at once. An image's connection is watched on a thread of the library, on which all
- * signals are blocked and callbacks run.
+ * it; any thread may be that. (A call that finds another thread in one with the same queue fails
+ * with EINVAL.) Memory and the functions that look at an image may be used by all threads at once.
+ * Each image has two threads of the library, on which all signals are blocked: one watches the
+ * connection and runs the callbacks, and one sees to queues that are not used for a while.
  *
  * Signals. No call returns early because of one, but for rdmablk_wait().
  *
@@ -223,14 +224,16 @@ struct rdmablk_memory;
  *   -EHOSTUNREACH  the host is not known, or no RDMA device leads there
  *   -ECONNREFUSED  nothing listens there
  *   -ETIMEDOUT     there is no answer
- *   -EACCES        the target does not believe who this is, or asks for a key, or has none itself
- *   -ENOENT        the target has no such image; or there is no such key file
+ *   -EACCES        the key file cannot be used; or the target asks for a key, does not know this
+ *                  one, or cannot prove that it has it, too
+ *   -ENOENT        the target has no such image that this client may see
  *   -EROFS         the target does not let this client write it
  *   -EBUSY         another client holds the right to write it
  *   -EUSERS        the target, or this client, has as many connections as it may
+ *   -EPROTONOSUPPORT  the target speaks another version of the protocol
  *   -ENOMEM        memory is lacking, or may not be locked: see RLIMIT_MEMLOCK in getrlimit(2)
  *   -EIO           anything else
- *   or what the system says of a file or of the device.
+ *   or what the system says of a descriptor or of the device.
  */
 int rdmablk_connect(const char* uri, const struct rdmablk_options* options,
                     struct rdmablk_image** image);
@@ -494,9 +497,7 @@ unsigned rdmablk_pending(const struct rdmablk_queue* queue);
  * else is to be done with the descriptor. It can be in an epoll set, and that set in one more.
  *
  * From the first call on the device is asked to announce completions, which costs some time: who
- * calls rdmablk_reap() all the time, or rdmablk_wait(), does without. On a thread that sleeps while
- * nothing is under way, too: the connection needs it to be reaped to be made again when it was
- * lost.
+ * calls rdmablk_reap() all the time, or rdmablk_wait(), does without.
  * @return it belongs to the queue, and is not to be closed; -EINVAL when `queue` is NULL.
  */
 int rdmablk_queue_fd(struct rdmablk_queue* queue);

@@ -19,13 +19,22 @@ using Clock = std::chrono::steady_clock;
 constexpr const char* kNoQueue = "the queue is NULL";
 constexpr const char* kNoTime = "the time is not in the range that it may be in";
 
-std::int64_t submit(rdmablk_queue* queue, const Wish& wish, rdmablk_memory* memory, void* user) {
+/// Makes a call of a queue, on behalf of the program.
+template <typename Call>
+auto with(rdmablk_queue* queue, Call call) -> decltype(call(*queue)) {
   if (queue == nullptr) return fail(EINVAL, kNoQueue);
-  return queue->submit(wish, memory, user);
+  if (!queue->enter()) return fail(EINVAL, "another thread is in a call with this queue");
+  const auto result = call(*queue);
+  queue->leave();
+  return result;
+}
+
+std::int64_t submit(rdmablk_queue* queue, const Wish& wish, rdmablk_memory* memory, void* user) {
+  return with(queue, [&](rdmablk_queue& it) { return it.submit(wish, memory, user); });
 }
 
 int run(rdmablk_queue* queue, const Wish& wish) {
-  return queue == nullptr ? fail(EINVAL, kNoQueue) : queue->run(wish);
+  return with(queue, [&](rdmablk_queue& it) { return it.run(wish); });
 }
 
 /// What is written is not changed, but Request has one pointer for both.
@@ -86,7 +95,7 @@ int rdmablk_sync(rdmablk_queue* queue) {
 }
 
 void rdmablk_kick(rdmablk_queue* queue) {
-  if (queue != nullptr) queue->kick();
+  with(queue, [](rdmablk_queue& it) { return it.kick(), 0; });
 }
 
 int rdmablk_queue_set_timeout_ms(rdmablk_queue* queue, int64_t milliseconds) {
@@ -102,20 +111,18 @@ int rdmablk_queue_set_timeout_ms(rdmablk_queue* queue, int64_t milliseconds) {
 }
 
 int rdmablk_cancel(rdmablk_queue* queue, int64_t request) {
-  return queue == nullptr ? fail(EINVAL, kNoQueue) : queue->cancel(request);
+  return with(queue, [=](rdmablk_queue& it) { return it.cancel(request); });
 }
 
 int rdmablk_reap(rdmablk_queue* queue, rdmablk_completion* completions, unsigned count) {
-  if (queue == nullptr) return fail(EINVAL, kNoQueue);
   if (completions == nullptr || count == 0) {
     return fail(EINVAL, "there is no place for completions");
   }
-  return queue->reap(places(completions, count));
+  return with(queue, [&](rdmablk_queue& it) { return it.reap(places(completions, count)); });
 }
 
 int rdmablk_wait(rdmablk_queue* queue, rdmablk_completion* completions, unsigned count,
                  int64_t timeout_ms) {
-  if (queue == nullptr) return fail(EINVAL, kNoQueue);
   if (completions == nullptr || count == 0) {
     return fail(EINVAL, "there is no place for completions");
   }
@@ -124,7 +131,7 @@ int rdmablk_wait(rdmablk_queue* queue, rdmablk_completion* completions, unsigned
     if (timeout_ms < 0 || timeout_ms > RDMABLK_MAX_MS) return fail(EINVAL, kNoTime);
     until = Clock::now() + std::chrono::milliseconds(timeout_ms);
   }
-  return queue->wait(places(completions, count), until);
+  return with(queue, [&](rdmablk_queue& it) { return it.wait(places(completions, count), until); });
 }
 
 unsigned rdmablk_pending(const rdmablk_queue* queue) {
@@ -132,5 +139,5 @@ unsigned rdmablk_pending(const rdmablk_queue* queue) {
 }
 
 int rdmablk_queue_fd(rdmablk_queue* queue) {
-  return queue == nullptr ? fail(EINVAL, kNoQueue) : queue->watch();
+  return with(queue, [](rdmablk_queue& it) { return it.watch(); });
 }
