@@ -23,7 +23,7 @@ exported=$(nm --dynamic --defined-only --with-symbol-versions "$library" | awk '
 mapped=$(awk '/^LIBRDMABLK_/ { version = $1 } /^    [a-z_]+;/ { sub(/;/, "", $1); print $1 "@@" version }' \
   "$directory/librdmablk.map" | LC_ALL=C sort)
 declared=$(grep --invert-match '^typedef' "$directory/rdmablk.h" | grep --only-matching --extended-regexp '\brdmablk_[a-z_]+\(' | LC_ALL=C sort --unique)
-functions=$(sed 's/@@.*/(/' <<<"$mapped")
+functions=$(awk -F @@ '{ print $1 "(" }' <<<"$mapped")
 
 [[ $(wc --lines <<<"$mapped") -gt 40 ]] || fail "the map has only: $mapped"
 expect_same "exported, other than in the map" "$mapped" "$exported"
