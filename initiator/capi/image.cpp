@@ -46,13 +46,19 @@ rdmablk_image::rdmablk_image(const rdmablk::Uri& uri, const rdmablk_options& opt
   const auto& granted = image_->attachment();
   const unsigned count = std::clamp<unsigned>(granted.queues, 1, options.attach.queues);
   depth_ = std::clamp<unsigned>(granted.depth, 1, options.attach.depth);
-  for (unsigned i = 0; i < count; ++i) {
-    queues_.push_back(std::make_unique<rdmablk_queue>(*this, *image_, depth_));
+  use_ = std::vector<rdmablk::capi::UseCounters>(count);
+  for (auto& counters : use_) {
+    queues_.push_back(std::make_unique<rdmablk_queue>(*this, *image_, counters, depth_));
   }
   caretaker_.emplace([this] {
     for (const auto& queue : queues_) queue->care();
   });
   image_->on_news_for_queues([this] { caretaker_->call(); });
+  image_->report([this] {
+    rdmablk::protocol::Use use;
+    for (const auto& counters : use_) use += counters.read();
+    return use;
+  });
   if (options.on_change != nullptr) {
     const auto told = [function = options.on_change, user = options.change_user] {
       function(user);

@@ -10,6 +10,7 @@
 #include "initiator/capi/memory.h"
 #include "initiator/capi/options.h"
 #include "initiator/capi/queue.h"
+#include "initiator/capi/use_counters.h"
 #include "initiator/remote_image.h"
 #include "initiator/session.h"
 
@@ -38,6 +39,7 @@ struct rdmablk_image {
 
   std::string uri_;
   std::shared_ptr<spdlog::logger> log_;
+  std::vector<rdmablk::capi::UseCounters> use_;           // of each queue; the image reports them
   std::unique_ptr<rdmablk::initiator::Session> session_;  // outlives the image
   std::unique_ptr<rdmablk::initiator::RemoteImage> image_;
   unsigned depth_ = 1;

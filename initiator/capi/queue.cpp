@@ -42,8 +42,10 @@ bool has_data(Operation operation) noexcept {
 
 }  // namespace
 
-RequestQueue::RequestQueue(const rdmablk_image& owner, initiator::Image& image, unsigned depth)
+RequestQueue::RequestQueue(const rdmablk_image& owner, initiator::Image& image, UseCounters& use,
+                           unsigned depth)
     : owner_(owner),
+      use_(use),
       image_(image),
       read_only_(image.info().read_only),
       slots_(depth + kPieces),
@@ -163,6 +165,7 @@ void RequestQueue::end(Slot& slot, int error) noexcept {
   slot.given_up = 0;
   slot.error = error;
   slot.state = Slot::State::ended;
+  use_.count(slot);
   if (!slot.is_piece) ended_.push(slot);
 }
 

@@ -11,6 +11,7 @@
 #include "common/unique_fd.h"
 #include "initiator/capi/memory.h"
 #include "initiator/capi/rdmablk.h"
+#include "initiator/capi/use_counters.h"
 #include "initiator/image.h"
 #include "initiator/request_list.h"
 #include "initiator/wake_event.h"
@@ -51,8 +52,10 @@ class RequestQueue {
  public:
   using Clock = Slot::Clock;
 
-  /// Throws Error. @param owner whose memory requests work on. @param image outlives the queue.
-  RequestQueue(const rdmablk_image& owner, initiator::Image& image, unsigned depth);
+  /// @param owner whose memory requests work on. @param image outlives the queue, as `use` does.
+  /// Throws Error.
+  RequestQueue(const rdmablk_image& owner, initiator::Image& image, UseCounters& use,
+               unsigned depth);
   RequestQueue(const RequestQueue&) = delete;
   RequestQueue& operator=(const RequestQueue&) = delete;
 
@@ -102,6 +105,7 @@ class RequestQueue {
   enum class User : std::uint8_t { nobody, program, caretaker };
 
   const rdmablk_image& owner_;
+  UseCounters& use_;
   initiator::Image& image_;
   const bool read_only_;
   std::vector<Slot> slots_;  ///< the program's requests, and the pieces behind them
