@@ -360,7 +360,7 @@ int rdmablk_sync(struct rdmablk_queue* queue);
  * or it may not be locked; or what the device says.
  */
 
-/** Makes memory, on pages of its own, zeroed. */
+/** Makes memory, zeroed, on pages of its own: `bytes` are rounded up to whole ones. */
 int rdmablk_memory_alloc(struct rdmablk_image* image, size_t bytes, struct rdmablk_memory** memory);
 
 /**
