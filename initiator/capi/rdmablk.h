@@ -104,7 +104,8 @@ typedef void rdmablk_log_function(void* user, int level, const char* line);
 /**
  * Is told that an image has another size, or its connection another state; rdmablk_get_size() and
  * rdmablk_get_status() tell which. Called on the thread that watches the connection; it must not
- * wait for a queue's requests, and not close the image.
+ * wait for a queue's requests, and not close the image. It may be called before rdmablk_connect()
+ * has returned.
  * @param user what rdmablk_options_set_on_change() was given.
  */
 typedef void rdmablk_change_function(void* user);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <sstream>
@@ -279,6 +280,33 @@ TEST_F(LossTest, RefusesTheCallsOfASecondThread) {
   EXPECT_THAT(rdmablk_error(), HasSubstr("another thread"));
   target_->send(SIGCONT);
   first.join();
+}
+
+TEST_F(LossTest, AHandledSignalEndsAWaitForCompletionsAndNothingElse) {
+  struct sigaction handler {};
+  handler.sa_handler = [](int /*signal*/) {};
+  struct sigaction before {};
+  ASSERT_EQ(::sigaction(SIGUSR1, &handler, &before), 0);
+  attach();
+  freeze(*target_);
+  read();
+  std::atomic<bool> enough = false;
+  std::thread caller([&, waiting = ::pthread_self()] {
+    while (!enough) {
+      ::pthread_kill(waiting, SIGUSR1);
+      std::this_thread::yield();
+    }
+  });
+  rdmablk_completion completion{};
+  EXPECT_EQ(rdmablk_wait(queue_, &completion, 1, RDMABLK_NEVER), -EINTR);
+  EXPECT_EQ(rdmablk_queue_set_timeout_ms(queue_, kMoment), 0);
+  std::array<std::byte, 1> byte{};
+  EXPECT_EQ(rdmablk_pread(queue_, byte.data(), 1, 0), -ETIMEDOUT);
+  enough = true;
+  caller.join();
+  target_->send(SIGCONT);
+  EXPECT_EQ(wait_for_one(queue_).error, 0);
+  ::sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST_F(LossTest, LeavesTheProgramsOwnLogAlone) {
