@@ -14,6 +14,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # A package may need the library of another one, which is not installed when they are made.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
@@ -68,7 +69,8 @@ rdmablk_package(librdmablk1
   DESCRIPTION "A C library with which programs read and write the images of an rdmablk
 target themselves, without mounting them."
   SECTION libs
-  DEPENDS "ibverbs-providers")
+  DEPENDS "ibverbs-providers"
+  CONTROL ${packaging}/librdmablk1/triggers ${PROJECT_BINARY_DIR}/packaging/librdmablk1/symbols)
 
 rdmablk_package(librdmablk-dev
   SUMMARY "use memory and files of other machines over RDMA: for developers"

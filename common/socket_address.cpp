@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "common/error.h"
+#include "common/known_error.h"
 
 namespace rdmablk {
 namespace {
@@ -77,8 +78,9 @@ std::vector<SocketAddress> resolve(const HostPort& target) {
   const int error = ::getaddrinfo(target.host.c_str(), port.c_str(), &hints, &list);
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(list, ::freeaddrinfo);
   if (error != 0) {
-    throw Error(fmt::format("cannot find the address of host '{}': {}", target.host,
-                            error == EAI_SYSTEM ? errno_text(errno) : ::gai_strerror(error)));
+    throw KnownError(EHOSTUNREACH,
+                     fmt::format("cannot find the address of host '{}': {}", target.host,
+                                 error == EAI_SYSTEM ? errno_text(errno) : ::gai_strerror(error)));
   }
   std::vector<SocketAddress> addresses;
   for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
@@ -87,7 +89,8 @@ std::vector<SocketAddress> resolve(const HostPort& target) {
     }
   }
   if (addresses.empty()) {
-    throw Error(fmt::format("host '{}' has neither an IPv4 nor an IPv6 address", target.host));
+    throw KnownError(EHOSTUNREACH,
+                     fmt::format("host '{}' has neither an IPv4 nor an IPv6 address", target.host));
   }
   return addresses;
 }

@@ -1,12 +1,13 @@
 #include "initiator/admin_link.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 
+#include "common/known_error.h"
 #include "common/protocol/private_data.h"
 #include "common/seconds.h"
+#include "common/thread_log.h"
 
 namespace rdmablk::initiator {
 
@@ -53,7 +54,11 @@ void AdminLink::give_up(const std::string& doing, const std::string& why) {
 std::vector<std::byte> AdminLink::wait_for_reply(const std::string& doing,
                                                  ControlLoop::Clock::time_point deadline) {
   const bool in_time = loop_.run_until(deadline, [&] { return reply_.has_value() || lost_; });
-  if (!in_time) give_up(doing, "the target did not answer in time");
+  if (!in_time) {
+    constexpr const char* kLate = "the target did not answer in time";
+    lose(kLate);
+    throw KnownError(ETIMEDOUT, fmt::format("cannot {}: {}", doing, kLate));
+  }
   if (!reply_) give_up(doing, std::string(lost_reason_));
   if (reply_->status != Status::ok) {
     const auto reason = protocol::Reason::decode(reply_->payload);
@@ -101,7 +106,8 @@ void AdminLink::on_target_event(const protocol::Message& message) {
     event_ = Event{message.header.tag, *event};
     return;
   }
-  if (const auto line = notices_.note("the target is shutting down")) spdlog::warn("{}", *line);
+  if (const auto line = notices_.note("the target is shutting down"))
+    thread_log().warn("{}", *line);
   acknowledge({message.header.tag, *event});
 }
 

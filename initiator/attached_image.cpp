@@ -1,9 +1,8 @@
 #include "initiator/attached_image.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
+#include "common/thread_log.h"
 #include "common/units.h"
 #include "initiator/reconnecting_queue.h"
 
@@ -75,6 +74,7 @@ void AttachedImage::begin_resize(const protocol::EventNotice& event) {
     place->resize = resize.get();
     place->hand_over.offer_resize(std::move(resize));
   }
+  if (has_news_) has_news_();
 }
 
 bool AttachedImage::has_resized() noexcept {
@@ -97,8 +97,8 @@ void AttachedImage::adopt_size() {
 }
 
 void AttachedImage::set_size(std::uint64_t size) {
-  spdlog::info("{} has {} now, and had {}", attachment_->uri(), format_size(size),
-               format_size(size_));
+  thread_log().info("{} has {} now, and had {}", attachment_->uri(), format_size(size),
+                    format_size(size_));
   size_ = size;
   if (told_) told_(size);
 }
@@ -110,6 +110,7 @@ void AttachedImage::set_service(Service service) noexcept {
 
 void AttachedImage::set_fenced() noexcept {
   for (const auto& place : places_) place->hand_over.set_fenced();
+  if (has_news_) has_news_();
 }
 
 void AttachedImage::lose() noexcept {

@@ -53,6 +53,8 @@ class AttachedImage : public RemoteImage {
   std::unique_ptr<RequestBuffers> make_buffers(std::size_t bytes) override;
   verbs::MemoryRegion register_memory(std::span<std::byte> memory) const override;
 
+  void on_news_for_queues(std::function<void()> told) override { has_news_ = std::move(told); }
+
   void report(UseSource source) override { use_ = std::move(source); }
 
   /// What has been done through the attachment that there is now; nothing when that is not known,
@@ -113,6 +115,7 @@ class AttachedImage : public RemoteImage {
   ImageInfo info_;
   std::atomic<std::uint64_t> size_;  ///< that it has now, in bytes
   std::function<void(std::uint64_t)> told_;
+  std::function<void()> has_news_;
   std::vector<std::unique_ptr<QueuePlace>> places_;
   bool is_lost_ = false;
 

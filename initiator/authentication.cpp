@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/auth/hmac.h"
+#include "common/known_error.h"
 #include "common/protocol/wire.h"
 #include "common/random.h"
 
@@ -57,18 +58,21 @@ protocol::AuthenticateReply authenticate(AdminLink& admin, const std::string& do
 
 void check_greeting(const std::string& doing, const protocol::HelloReply& reply, bool has_key) {
   if (reply.version != protocol::kVersion) {
-    throw Error(fmt::format("cannot {}: it speaks version {} of the protocol, this end version {}",
-                            doing, reply.version, protocol::kVersion));
+    throw KnownError(
+        EPROTONOSUPPORT,
+        fmt::format("cannot {}: it speaks version {} of the protocol, this end version {}", doing,
+                    reply.version, protocol::kVersion));
   }
   const bool wants_key = reply.authentication != Authentication::none;
   if (wants_key && !has_key) {
-    throw Error(
-        fmt::format("cannot {}: it asks who this is; give --keyfile FILE, or keyfile=FILE "
-                    "to a mount, with the key that its administrator has made",
-                    doing));
+    throw KnownError(
+        EACCES, fmt::format("cannot {}: it asks who this is; give --keyfile FILE, or keyfile=FILE "
+                            "to a mount, with the key that its administrator has made",
+                            doing));
   }
   if (!wants_key && has_key) {
-    throw Error(
+    throw KnownError(
+        EACCES,
         fmt::format("cannot {}: it does not prove who it is, as whoever has the key would; "
                     "somebody else may answer there, or it runs with --insecure (then leave "
                     "the key file out)",
@@ -89,10 +93,10 @@ protocol::Authenticate MutualProof::request() const {
 auth::Key MutualProof::verify(const std::string& doing,
                               const protocol::AuthenticateReply& reply) const {
   if (!auth::equal_in_constant_time(reply.proof, handshake_.target_proof(credentials_.key()))) {
-    throw Error(
-        fmt::format("cannot {}: it does not have the key of client '{}', so it is not the "
-                    "target that this key is for",
-                    doing, credentials_.client()));
+    throw KnownError(
+        EACCES, fmt::format("cannot {}: it does not have the key of client '{}', so it is not the "
+                            "target that this key is for",
+                            doing, credentials_.client()));
   }
   return handshake_.session_key(credentials_.key());
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/signals.h"
+#include "common/thread_log.h"
 
 namespace rdmablk::initiator {
 
@@ -31,7 +32,8 @@ std::size_t ControlLoop::run_one(Clock::time_point deadline) {
 
 void ControlLoop::start(std::function<void()> procedure) {
   const SignalsBlocked blocked;  // signals are for the program's own threads
-  thread_ = std::thread([procedure = std::move(procedure)] {
+  thread_ = std::thread([procedure = std::move(procedure), log = shared_thread_log()] {
+    const ThreadLog same(log);
     try {
       procedure();
     } catch (const Stopped&) {  // as it should end

@@ -1,7 +1,6 @@
 #include "initiator/credentials.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +11,7 @@
 #include "common/auth/key_file.h"
 #include "common/error.h"
 #include "common/export_name.h"
+#include "common/thread_log.h"
 
 namespace rdmablk::initiator {
 namespace {
@@ -70,7 +70,7 @@ void Credentials::refresh() {
   } catch (const Error& error) {
     if (complaint_ == error.what()) return;
     complaint_ = error.what();
-    spdlog::warn("{}; going on with the key that was there before", complaint_);
+    thread_log().warn("{}; going on with the key that was there before", complaint_);
   }
 }
 

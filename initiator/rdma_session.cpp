@@ -1,7 +1,6 @@
 #include "initiator/rdma_session.h"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 
 #include "common/auth/queue_proof.h"
 #include "common/random.h"
+#include "common/thread_log.h"
 #include "common/verbs/context.h"
 #include "initiator/authentication.h"
 #include "initiator/file_image.h"
@@ -132,7 +132,7 @@ void RdmaSession::report_use() noexcept {
   try {
     admin_->report();
   } catch (const std::exception& error) {
-    spdlog::debug("cannot report to the target: {}", error.what());
+    thread_log().debug("cannot report to the target: {}", error.what());
   }
 }
 
@@ -196,7 +196,7 @@ void RdmaSession::detach(std::uint64_t attachment) noexcept {
     admin_->tell("detach", MessageType::detach, protocol::Detach{attachment},
                  ControlLoop::Clock::now() + std::min(timeout_, kDetachPatience));
   } catch (const Error& error) {
-    spdlog::debug("{}", error.what());  // the target forgets it with the session
+    thread_log().debug("{}", error.what());  // the target forgets it with the session
   }
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/auth/key.h"
@@ -42,6 +44,7 @@ class RdmaSession final : public Session {
   void set_recovery(const RecoveryOptions& options) override;
   RecoveryOptions recovery() const override { return condition_.options(); }
   SessionState state() const override { return condition_.state(); }
+  void on_phase(std::function<void()> told) override { condition_.on_entered(std::move(told)); }
 
   const HostPort& target() const noexcept { return target_; }
   ControlLoop& loop() noexcept { return loop_; }

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "common/counted.h"
 #include "common/seconds.h"
+#include "common/thread_log.h"
 #include "initiator/attached_image.h"
 #include "initiator/rdma_session.h"
 #include "initiator/recovery.h"
@@ -49,7 +49,7 @@ void Recovery::begin_outage(const std::string& reason) {
 
 /// Of an attempt to come back; the same one again is not worth a line each time.
 void Recovery::note_failure(const std::string& why) {
-  spdlog::debug("{}: {}", session_.target().text(), why);
+  thread_log().debug("{}: {}", session_.target().text(), why);
   if (!outage_ || outage_->last_failure == why) return;
   outage_->last_failure = why;
   session_.condition().set_last_error(why);
@@ -57,7 +57,7 @@ void Recovery::note_failure(const std::string& why) {
 }
 
 void Recovery::tell(spdlog::level::level_enum level, const std::string& text) {
-  if (const auto line = news_.note(text)) spdlog::log(level, "{}", *line);
+  if (const auto line = news_.note(text)) thread_log().log(level, "{}", *line);
 }
 
 void Recovery::end_outage() {
@@ -75,7 +75,7 @@ void Recovery::end_outage() {
 }
 
 void Recovery::lose(AttachedImage& image, const std::string& why) {
-  spdlog::error(
+  thread_log().error(
       "lost {} for good: {}; every request ends with an I/O error until it is attached anew",
       image.attached().uri(), why);
   is_any_lost_ = true;
@@ -126,7 +126,7 @@ void Recovery::set_service_of_all(Phase phase) {
 }
 
 void Recovery::give_up() {
-  spdlog::error(
+  thread_log().error(
       "gave up reconnecting to {} after {:.0f} s ({}); every request ends with an I/O error from "
       "now on",
       session_.target().text(), in_seconds(Clock::now() - outage_->since),

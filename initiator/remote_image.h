@@ -22,6 +22,11 @@ class RemoteImage : public Image {
   /// verbs::MemlockError or SystemError.
   virtual verbs::MemoryRegion register_memory(std::span<std::byte> memory) const = 0;
 
+  /// Has `told` called, on the thread that watches the connections, when its queues have something
+  /// to take up that waits for a call of poll() of each: another size, or the end of their
+  /// connections. For who has queues that are not polled for long. Before that thread begins.
+  virtual void on_news_for_queues(std::function<void()> told) = 0;
+
   /// Tells what has been done with the image so far.
   using UseSource = std::function<protocol::Use()>;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,6 +73,10 @@ class Session {
 
   /// How the connection is doing. Any thread, after start().
   virtual SessionState state() const = 0;
+
+  /// Has `told` called whenever the connection is in another phase than before, on the thread that
+  /// watches the connections: it must not wait for any queue. Before start().
+  virtual void on_phase(std::function<void()> told) = 0;
 
   /// Ends the watching; does nothing when it was not started. No queue may be in use.
   virtual void stop() noexcept = 0;

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "initiator/recovery_options.h"
 #include "initiator/session_state.h"
@@ -30,8 +32,23 @@ class SessionCondition {
     return state_;
   }
 
+  /// Has `told` called whenever a phase was entered. Before any is.
+  void on_entered(std::function<void()> told) { told_ = std::move(told); }
+
   /// @param reason of the loss that the phase comes from.
   void enter(SessionState::Phase phase, const std::string& reason) {
+    set_phase(phase, reason);
+    if (told_) told_();
+  }
+
+  /// An attempt to reconnect has failed.
+  void set_last_error(const std::string& why) {
+    const std::lock_guard lock(mutex_);
+    state_.last_error = why;
+  }
+
+ private:
+  void set_phase(SessionState::Phase phase, const std::string& reason) {
     const std::lock_guard lock(mutex_);
     if (phase == SessionState::Phase::connected) {
       ++state_.reconnects;
@@ -42,16 +59,10 @@ class SessionCondition {
     state_.reason = reason;
   }
 
-  /// An attempt to reconnect has failed.
-  void set_last_error(const std::string& why) {
-    const std::lock_guard lock(mutex_);
-    state_.last_error = why;
-  }
-
- private:
   mutable std::mutex mutex_;
   RecoveryOptions options_;
   SessionState state_;
+  std::function<void()> told_;
 };
 
 }  // namespace rdmablk::initiator

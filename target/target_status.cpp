@@ -20,28 +20,28 @@ Json describe(const protocol::Use& use) {
 
 Json describe(const ExportStatus& one) {
   Json object{{"name", one.spec.name},         {"type", label_of(one.spec.kind)},
-            {"size_bytes", one.size},        {"read_only", one.spec.read_only},
-            {"uuid", format_uuid(one.uuid)}, {"registered_bytes", one.registered_bytes},
-            {"readers", one.readers},        {"writers", one.writers},
-            {"leaving", one.is_leaving},     {"reported", describe(one.reported)}};
+              {"size_bytes", one.size},        {"read_only", one.spec.read_only},
+              {"uuid", format_uuid(one.uuid)}, {"registered_bytes", one.registered_bytes},
+              {"readers", one.readers},        {"writers", one.writers},
+              {"leaving", one.is_leaving},     {"reported", describe(one.reported)}};
   if (one.file) {
     object["io"] = metrics::io_json(one.file->io);
     object["syncs"] = {{"count", one.file->syncs.count()},
-                     {"time_s", in_seconds(one.file->syncs.sum)}};
+                       {"time_s", in_seconds(one.file->syncs.sum)}};
   }
   return object;
 }
 
 Json describe(const SessionStatus& one) {
   Json object{{"session", one.id},           {"address", one.address},
-            {"client", one.client},        {"device", one.device},
-            {"age_s", one.age.count()},    {"silence_ms", one.silence.count()},
-            {"attachments", Json::array()}};
+              {"client", one.client},        {"device", one.device},
+              {"age_s", one.age.count()},    {"silence_ms", one.silence.count()},
+              {"attachments", Json::array()}};
   for (const AttachmentStatus& attachment : one.attachments) {
     object["attachments"].push_back({{"export", attachment.export_name},
-                                   {"access", label_of(attachment.access)},
-                                   {"queues", attachment.queues},
-                                   {"reported", describe(attachment.reported)}});
+                                     {"access", label_of(attachment.access)},
+                                     {"queues", attachment.queues},
+                                     {"reported", describe(attachment.reported)}});
   }
   return object;
 }

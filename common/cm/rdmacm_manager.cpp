@@ -9,6 +9,7 @@
 #include "common/cm/id_disposal.h"
 #include "common/cm/rdmacm_connection.h"
 #include "common/error.h"
+#include "common/known_error.h"
 #include "common/unique_fd.h"
 
 namespace rdmablk::cm {
@@ -30,7 +31,8 @@ class EventChannel {
  public:
   EventChannel() : channel_(rdma_create_event_channel()) {
     if (!channel_) {
-      throw Error(fmt::format("cannot use RDMA on this host: {}; {}", errno_text(errno), kHint));
+      throw KnownError(
+          ENODEV, fmt::format("cannot use RDMA on this host: {}; {}", errno_text(errno), kHint));
     }
     set_nonblocking(channel_->fd);
   }
@@ -53,7 +55,7 @@ class CmDevices {
     int count = 0;
     list_.reset(rdma_get_devices(&count));
     if (!list_ || count == 0) {
-      throw Error(fmt::format("there is no RDMA device on this host; {}", kHint));
+      throw KnownError(ENODEV, fmt::format("there is no RDMA device on this host; {}", kHint));
     }
     devices_ = {list_.get(), static_cast<std::size_t>(count)};
   }

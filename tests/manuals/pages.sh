@@ -65,7 +65,7 @@ check_references() {
   for page in "$directory"/*.[1-8]; do
     while IFS='()' read -r name section _; do
       [[ -f $directory/$name.$section ]] || complain "${page##*/} refers to $name($section), which is not there"
-    done < <(text_of "${page##*/}" | grep -oE '(mount\.)?rdmablk[a-z.-]*\([1-8]\)' | sort -u)
+    done < <(text_of "${page##*/}" | grep -oE '(mount\.|lib)?rdmablk[a-z.-]*\([1-8]\)' | sort -u)
   done
 }
 

@@ -16,3 +16,12 @@ install_packages() { # NAME...
       fail "dpkg --install: $(cat "$scratch/dpkg.log")"
   done
 }
+
+package_files() { # NAME...: prints their files that are not there yet
+  local package file
+  for package; do
+    dpkg-deb --fsys-tarfile "$RDMABLK_PACKAGES/${package}"_*.deb | tar --list | sed 's/^\.//'
+  done | while read -r file; do
+    [[ -e $file ]] || echo "$file"
+  done
+}

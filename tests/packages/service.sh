@@ -114,18 +114,8 @@ mount_disk() {
 
 unmount_disk() { systemctl stop "$mount_unit"; }
 
-# new_files: those of the packages that are not there.
-new_files() {
-  local package file
-  for package in "${packages[@]}"; do
-    dpkg-deb --fsys-tarfile "$RDMABLK_PACKAGES/${package}"_*.deb | tar --list | sed 's/^\.//'
-  done | while read -r file; do
-    [[ -e $file ]] || echo "$file"
-  done
-}
-
 # Installing.
-new_files >"$scratch/files"
+package_files "${packages[@]}" >"$scratch/files"
 install_packages "${packages[@]}"
 expect_equal "who may read the configuration" "640 root:rdmablk" "$(stat --format '%a %U:%G' /etc/rdmablk/target.toml)"
 expect_equal "who may write drop-ins" "750 rdmablk:rdmablk" "$(stat --format '%a %U:%G' /etc/rdmablk/target.d)"
