@@ -18,12 +18,16 @@ std::string host_of(const SocketAddress& peer) {
 
 }  // namespace
 
-std::string reach_hint(const SocketAddress& peer) {
+std::string network_hint(const SocketAddress& peer) {
   return fmt::format(
       "is rdmablk-target running there, and does the network let RDMA through (RoCE: UDP port "
       "4791; iWARP: TCP ports {} and {})? `rping -s -p {}` there and `rping -c -v -C 1 -a {} -p "
-      "{}` here try it without rdmablk; `rdmablk doctor {}` tells more",
-      peer.port(), kTrialPort, kTrialPort, host_of(peer), kTrialPort, peer.text());
+      "{}` here (Debian: rdmacm-utils) try it without rdmablk",
+      peer.port(), kTrialPort, kTrialPort, host_of(peer), kTrialPort);
+}
+
+std::string reach_hint(const SocketAddress& peer) {
+  return fmt::format("{}; `rdmablk doctor {}` tells more", network_hint(peer), peer.text());
 }
 
 }  // namespace rdmablk::initiator
