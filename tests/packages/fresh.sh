@@ -109,7 +109,7 @@ fetch() {
 
 # boot ARGUMENT: the user does what it says, and the machine is shut down.
 boot() {
-  in_root "$inside/scripts/vm" --init systemd --shutdown --share "$inside/share" --memory 4G --timeout 240 \
+  in_root "$inside/scripts/vm" --init systemd --shutdown --share "$inside/share" --timeout 600 \
     "$inside/tests/packages/fresh_user.sh" "$1" || fail "the trial $1 ended with status $?"
 }
 

@@ -141,7 +141,7 @@ check=(rdmablk-target --config /etc/rdmablk/target.toml --check-config --as-user
   unset STATE_DIRECTORY # of the test
   "${check[@]}" probe=file:/var/lib/rdmablk/probe.img,size=1M >"$scratch/check" 2>&1 || fail "$(<"$scratch/check")"
 )
-expect_error "cannot make the file of export 'probe'" "${check[@]}" probe=file:/root/probe.img,size=1M
+expect_error "as 'probe'.*Permission denied" "${check[@]}" probe=file:/root/probe.img,size=1M
 set_unit watchdog WatchdogSec=3 TimeoutAbortSec=1 RestartSec=100ms # so that the test need not wait for long
 now_or_journal systemctl enable --quiet --now "$unit"
 expect_equal "who runs it" rdmablk "$(stat --format %U "/proc/$(show MainPID)")"
