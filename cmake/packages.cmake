@@ -52,6 +52,7 @@ memory the processor of this machine does nothing. It runs as a service of
 systemd."
   DEPENDS "ibverbs-providers, systemd | systemd-standalone-sysusers"
   RECOMMENDS "rdma-core, rdmablk"
+  SUGGESTS "rdmacm-utils"
   CONTROL ${packaging}/rdmablk-target/postinst ${packaging}/rdmablk-target/prerm
           ${packaging}/rdmablk-target/postrm ${packaging}/rdmablk-target/conffiles)
 
@@ -62,7 +63,8 @@ here with FUSE, each as one file: for databases, virtual machines, or a file
 system on a loop device. The command rdmablk lists, measures and mounts them."
   DEPENDS "ibverbs-providers, fuse3"
   RECOMMENDS "rdma-core"
-  CONTROL ${packaging}/rdmablk/postinst ${packaging}/rdmablk/postrm)
+  SUGGESTS "rdmacm-utils"
+  CONTROL ${packaging}/rdmablk/postinst ${packaging}/rdmablk/prerm ${packaging}/rdmablk/postrm)
 
 rdmablk_package(librdmablk1
   SUMMARY "use memory and files of other machines over RDMA: the library"

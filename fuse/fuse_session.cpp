@@ -90,6 +90,16 @@ std::string option_text(const MountSettings& settings) {
   return text;
 }
 
+/// What to do about why something could not be mounted, as the end of a sentence.
+std::string remedy(std::string_view why) {
+  if (why.ends_with(errno_text(EPERM))) {
+    return "; it takes CAP_SYS_ADMIN, which a container gets with --cap-add SYS_ADMIN";
+  }
+  if (::access("/dev/fuse", F_OK) == 0) return "";
+  return "; there is no /dev/fuse: `modprobe fuse` makes it, and a container is given it with "
+         "--device=/dev/fuse";
+}
+
 /// The last line of what fusermount3 or libfuse said, without the program's name.
 std::string reason(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
@@ -130,8 +140,8 @@ void FuseSession::mount(const std::string& path) {
     const StderrCapture output;
     if (fuse_session_mount(session_.get(), path.c_str()) != 0) {
       const std::string said = output.text();
-      throw Error(
-          fmt::format("cannot mount on {}: {}", path, reason(said.empty() ? log.text() : said)));
+      const std::string why = reason(said.empty() ? log.text() : said);
+      throw Error(fmt::format("cannot mount on {}: {}{}", path, why, remedy(why)));
     }
   }
   path_ = path;

@@ -133,7 +133,9 @@ void Link::refuse(const cm::Event& event) {
 void Link::fail(const cm::Event& event) {
   if (event.error == ENODEV) {
     obstacle_ = Obstacle::no_way;
-    return fail("no RDMA device of this host leads there");
+    return fail(
+        "no RDMA device of this host leads there; give the target's address in the network of "
+        "one, also where it is on the same host (`rdma link` shows their interfaces)");
   }
   obstacle_ = has_way_ ? Obstacle::no_answer : Obstacle::no_way;
   if (!is_silence(event.error)) return fail(errno_text(event.error));

@@ -32,12 +32,16 @@ std::string without_doctor(std::string message) {
   return message;
 }
 
-std::string reach_hint(const SocketAddress& peer) {
+std::string network_hint(const SocketAddress& peer) {
   return fmt::format(
       "is rdmablk-target running there, and does the network let RDMA through (RoCE: UDP port "
       "4791; iWARP: TCP ports {} and {})? `rping -s -p {}` there and `rping -c -v -C 1 -a {} -p "
-      "{}` here try it without rdmablk{}{}{}",
-      peer.port(), kTrialPort, kTrialPort, host_of(peer), kTrialPort, kDoctor, peer.text(), kTells);
+      "{}` here (Debian: rdmacm-utils) try it without rdmablk",
+      peer.port(), kTrialPort, kTrialPort, host_of(peer), kTrialPort);
+}
+
+std::string reach_hint(const SocketAddress& peer) {
+  return network_hint(peer) + std::string(kDoctor) + peer.text() + std::string(kTells);
 }
 
 }  // namespace rdmablk::initiator

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 
 #include "common/counted.h"
 #include "common/error.h"
@@ -282,6 +284,13 @@ int report(const std::string& program, const std::vector<Finding>& findings) {
   return status;
 }
 
+/// The service manager tells the service where its state is: in the home of its user.
+void know_state_as_service() {
+  const char* const home = std::getenv("HOME");
+  if (home == nullptr || std::string_view(home) != kServiceStateDirectory) return;
+  ::setenv("STATE_DIRECTORY", kServiceStateDirectory, 0);
+}
+
 int check(const std::string& program, int argc, const char* const* argv) {
   try {
     return report(program, look_at_places(load_options(argc, argv)));
@@ -300,7 +309,10 @@ std::vector<Finding> look_at_places(const Options& options) {
 int check_configuration(const std::string& program, int argc, const char* const* argv,
                         const Invocation& invocation) {
   if (!invocation.as_user) return check(program, argc, argv);
-  return run_as_user(*invocation.as_user, [&] { return check(program, argc, argv); });
+  return run_as_user(*invocation.as_user, [&] {
+    know_state_as_service();
+    return check(program, argc, argv);
+  });
 }
 
 }  // namespace rdmablk::target

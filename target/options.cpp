@@ -34,7 +34,7 @@ void check_authentication(const Options& options, bool insecure) {
     throw UsageError(
         "--auth FILE is missing, the keys of the clients (`rdmablk keygen` makes one); without it, "
         "any host that reaches the port may read and write the exports: give --insecure to say "
-        "that this is meant");
+        "that this is meant (in a configuration: auth = \"FILE\", or insecure = true)");
   }
   if (options.key_file) return;
   for (const ExportSpec& spec : options.exports) {

@@ -43,7 +43,7 @@ std::string default_state_directory() {
   // The manager may name several, the first of which is the main one.
   const std::string given = variable("STATE_DIRECTORY");
   if (!given.empty()) return given.substr(0, given.find(':'));
-  if (::geteuid() == 0) return "/var/lib/rdmablk";
+  if (::geteuid() == 0) return kServiceStateDirectory;
   if (const auto base = variable("XDG_STATE_HOME"); !base.empty()) return base + "/rdmablk";
   const auto home = variable("HOME");
   if (!home.empty()) return home + "/.local/state/rdmablk";

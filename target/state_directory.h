@@ -8,6 +8,9 @@
 
 namespace rdmablk::target {
 
+/// Where the service has its state, and its user's home is.
+inline constexpr const char* kServiceStateDirectory = "/var/lib/rdmablk";
+
 /// Where a target keeps its state unless it is told: the service manager's directory for it, else
 /// that of the system for root, and that of the user for everybody else. Throws Error when the user
 /// has no home.

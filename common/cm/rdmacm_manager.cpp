@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/known_error.h"
 #include "common/unique_fd.h"
+#include "common/verbs/device_list.h"
 
 namespace rdmablk::cm {
 namespace {
@@ -25,14 +26,13 @@ constexpr std::size_t kMaxEventData = 512;
 /// waiting.
 constexpr int kEventsATurn = 64;
 
-constexpr const char* kHint = "`rdmablk devices` explains the ways to get a device";
-
 class EventChannel {
  public:
   EventChannel() : channel_(rdma_create_event_channel()) {
     if (!channel_) {
-      throw KnownError(
-          ENODEV, fmt::format("cannot use RDMA on this host: {}; {}", errno_text(errno), kHint));
+      const int error = errno;
+      throw KnownError(ENODEV, fmt::format("cannot use RDMA on this host: {}; {}",
+                                           errno_text(error), verbs::no_device_hint()));
     }
     set_nonblocking(channel_->fd);
   }
@@ -55,7 +55,8 @@ class CmDevices {
     int count = 0;
     list_.reset(rdma_get_devices(&count));
     if (!list_ || count == 0) {
-      throw KnownError(ENODEV, fmt::format("there is no RDMA device on this host; {}", kHint));
+      throw KnownError(
+          ENODEV, fmt::format("there is no RDMA device on this host; {}", verbs::no_device_hint()));
     }
     devices_ = {list_.get(), static_cast<std::size_t>(count)};
   }

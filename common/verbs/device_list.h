@@ -3,6 +3,7 @@
 #include <infiniband/verbs.h>
 
 #include <span>
+#include <string>
 
 namespace rdmablk::verbs {
 
@@ -21,6 +22,10 @@ class DeviceList {
   ibv_device** list_;
   std::span<ibv_device* const> devices_;
 };
+
+/// Why there is no RDMA device to be used, and what to do, as the end of a sentence: the kernel may
+/// have one whose nodes are missing here, as in a container.
+std::string no_device_hint();
 
 /// What to do on a host without an RDMA device: the three ways to get one, over several lines.
 const char* how_to_get_a_device();

@@ -33,7 +33,8 @@ std::uint64_t memlock_limit() {
 MemlockError::MemlockError(const std::string& doing, std::uint64_t needed)
     : Error(fmt::format(
           "cannot {}: the limit of locked memory is {}, and {} is needed; raise it with "
-          "`ulimit -l {}` in the shell or LimitMEMLOCK= in the systemd unit",
+          "`ulimit -l {}` in the shell, LimitMEMLOCK= in the systemd unit, or --ulimit memlock=-1 "
+          "for a container",
           doing, format_size(memlock_limit()), format_size(needed), (needed + 1023) / 1024)) {}
 
 MemoryRegion::MemoryRegion(const ProtectionDomain& pd, std::span<std::byte> memory, unsigned access)

@@ -31,6 +31,13 @@ constexpr std::uint64_t kTrialBytes = 512;
 /// A step has added a failure: nothing that follows can work.
 struct Ended {};
 
+/// What went wrong, without what it says to do.
+std::string without_hint(std::string why, const SocketAddress& peer) {
+  const std::string hint = "; " + initiator::reach_hint(peer);
+  if (why.ends_with(hint)) why.resize(why.size() - hint.size());
+  return why;
+}
+
 /// The steps, each of which adds its finding.
 class TargetCheck {
  public:
@@ -209,10 +216,9 @@ class TargetCheck {
 }  // namespace
 
 Finding unreachable(Obstacle obstacle, const std::string& message, const SocketAddress& peer) {
-  const std::string why = initiator::without_doctor(message);
   switch (obstacle) {
     case Obstacle::no_way:
-      return failure("route", why,
+      return failure("route", initiator::without_doctor(without_hint(message, peer)),
                      "check `ip route get ADDRESS`, that the interface it names is that of an RDMA "
                      "device (`rdma link`), and that the host is up (`ping`)");
     case Obstacle::no_listener:
@@ -220,13 +226,12 @@ Finding unreachable(Obstacle obstacle, const std::string& message, const SocketA
                      "the network is well: start rdmablk-target there (`systemctl status "
                      "rdmablk-target`), and check its --listen and the port");
     case Obstacle::no_answer:
-      return failure("connection", "no answer from " + peer.text(),
-                     initiator::without_doctor(initiator::reach_hint(peer)));
+      return failure("connection", "no answer from " + peer.text(), initiator::network_hint(peer));
     case Obstacle::refusal:
     case Obstacle::other:
       break;
   }
-  return failure("connection", why, "look at the target's log");
+  return failure("connection", initiator::without_doctor(message), "look at the target's log");
 }
 
 void check_target(const TargetOptions& options, Findings& findings) {

@@ -172,7 +172,7 @@ await_port() {
 
 # When the time is over, says on the console what hangs.
 watch() {
-  sleep "$timeout"
+  sleep "$((timeout > SECONDS ? timeout - SECONDS : 1))"
   : >"$share_point/timed-out"
   list_processes
   switch_off
@@ -226,7 +226,16 @@ give_up() {
 run_to_end() {
   run_command
   echo "$status" >"$share_point/status"
+  [[ $shutdown == no ]] || shut_down
   switch_off
+}
+
+# shut_down: does not return. systemd ends this process, and what it has started last of all.
+shut_down() {
+  trap - EXIT
+  watch &
+  systemctl poweroff --no-block
+  exec sleep infinity
 }
 
 trap give_up EXIT
@@ -235,7 +244,7 @@ if [[ ${1:-} != @(inside|service) ]]; then
   enter_overlay
 fi
 # Assigned by the settings:
-declare kernel kernel_directory device hosts init host address peer_address timeout share directory
+declare kernel kernel_directory device hosts init shutdown host address peer_address timeout share directory
 # shellcheck source=/dev/null
 source "$share_point/settings"
 [[ $1 != service ]] || run_to_end

@@ -23,7 +23,7 @@ expect_fail $failed "hugepages|huge pages of 1 GiB" "${tgt[@]}" --export disk=me
 
 # Where to listen.
 expect_fail $usage "--listen: its value is empty" "$RDMABLK_BIN/rdmablk-target" --insecure --listen "" --export disk=memory:1M
-expect_fail $usage "--auth FILE is missing.*--insecure" "$RDMABLK_BIN/rdmablk-target" --export disk=memory:1M
+expect_fail $usage "--auth FILE is missing.*--insecure.*insecure = true" "$RDMABLK_BIN/rdmablk-target" --export disk=memory:1M
 expect_fail $failed "nosuch0.*there (is|are)" "${tgt[@]}" --export disk=memory:1M --device nosuch0
 expect_fail $failed "192.0.2.1" "$RDMABLK_BIN/rdmablk-target" --insecure --listen 192.0.2.1 --export disk=memory:1M
 start_target --export disk=memory:1M --export spare=memory:1M,readonly

@@ -124,8 +124,14 @@ expect_equal "a new service" "inactive" "$(systemctl is-active "$unit" || true)"
 expect_equal "systemd-analyze verify" "" "$(systemd-analyze verify "$unit" 2>&1)"
 systemd-analyze security --offline=yes --threshold=25 "$unit" >"$scratch/security" || fail "$(tail -n 1 "$scratch/security")"
 
-# Starting.
+# Starting. The service's user is told what is wrong before the service was ever started.
 configure 64M
+check=(rdmablk-target --config /etc/rdmablk/target.toml --check-config --as-user rdmablk --export)
+(
+  unset STATE_DIRECTORY # of the test
+  "${check[@]}" probe=file:/var/lib/rdmablk/probe.img,size=1M >"$scratch/check" 2>&1 || fail "$(<"$scratch/check")"
+)
+expect_error "as 'probe'.*Permission denied" "${check[@]}" probe=file:/root/probe.img,size=1M
 set_unit watchdog WatchdogSec=3 TimeoutAbortSec=1 RestartSec=100ms # so that the test need not wait for long
 now_or_journal systemctl enable --quiet --now "$unit"
 expect_equal "who runs it" rdmablk "$(stat --format %U "/proc/$(show MainPID)")"

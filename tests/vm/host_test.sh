@@ -93,6 +93,30 @@ test_systemd() {
   expect_equal "status with two hosts" 2 "$status"
 }
 
+# hold COMMAND: a command for the guest that leaves a service, which ends by COMMAND, and ends with 42.
+hold() {
+  printf 'printf "[Service]\nExecStart=sleep infinity\nExecStop=%s\nTimeoutStopSec=infinity\n" \
+    >/etc/systemd/system/probe.service; systemctl start probe; exit 42' "$1"
+}
+
+# With --shutdown services end as on a machine that is switched off, and one that does not takes the time.
+test_shutdown() {
+  mkdir "$TMPDIR/share"
+  run --init systemd --share "$TMPDIR/share" bash -c "$(hold "touch $TMPDIR/share/stopped")"
+  expect_equal "status without it" 42 "$status"
+  [[ ! -e $TMPDIR/share/stopped ]] || fail "services are ended in any case"
+  run --init systemd --shutdown --share "$TMPDIR/share" bash -c "$(hold "touch $TMPDIR/share/stopped")"
+  expect_equal status 42 "$status"
+  [[ -e $TMPDIR/share/stopped ]] || fail "the service was not ended in order"
+  run --init systemd --shutdown --timeout 5 bash -c "$(hold 'sleep infinity')"
+  expect_equal "status of a shutdown that hangs" 124 "$status"
+  expect_match message "the shutdown after the command did not end within 5 seconds" "$err"
+  rm -r "$TMPDIR"/rdmablk-vm-console.* "$TMPDIR/share"
+  expect_nothing_left
+  run --shutdown true
+  expect_equal "status without systemd" 2 "$status"
+}
+
 test_signal_status() {
   run bash -c 'kill -TERM $$'
   expect_equal status 143 "$status"

@@ -51,7 +51,9 @@ void add_swap(const std::string& device, std::vector<std::string>& users) {
   std::ifstream swaps("/proc/swaps");
   const std::string path = fmt::format("/dev/{} ", device);
   for (std::string line; std::getline(swaps, line);) {
-    if (line.starts_with(path)) users.emplace_back("it is swapped to");
+    if (line.starts_with(path)) {
+      users.push_back(fmt::format("it is swapped to (`swapoff /dev/{}`)", device));
+    }
   }
 }
 

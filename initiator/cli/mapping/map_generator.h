@@ -17,8 +17,13 @@ bool is_map_generator(std::string_view name);
 /// @param directory where units are generated. Throws SystemError.
 void generate_units(const Maptab& table, const MapRoots& roots, const std::string& directory);
 
+/// Tells systemd that exports which fstab mounts are mounted after a target of this machine has
+/// started, and so unmounted before it ends, lest they wait for it while the machine goes down.
+/// @param directory where units are generated. Throws SystemError.
+void order_mounts(const std::string& fstab, const std::string& directory);
+
 /// The generator's main part: of /etc/rdmablk/maptab, or the file that the environment names as
-/// RDMABLK_MAPTAB. Complaints go to standard error. @return the exit status.
+/// RDMABLK_MAPTAB, and of /etc/fstab. Complaints go to standard error. @return the exit status.
 int run_map_generator(int argc, char** argv) noexcept;
 
 }  // namespace rdmablk::cli::mapping

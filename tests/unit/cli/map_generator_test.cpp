@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 
 #include "initiator/cli/mapping/unit_name.h"
 
@@ -12,6 +13,7 @@ namespace rdmablk::cli::mapping {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
 TEST(UnitName, IsThatOfSystemdEscape) {
@@ -42,6 +44,26 @@ TEST(MapGenerator, HasAServiceForEachLine) {
                         "dev-rdmablk-by\\x2dname-data.device.requires/rdmablk-map@data.service",
                         "dev-rdmablk-h\\x401-other.device.requires/rdmablk-map@later.service",
                         "dev-rdmablk-by\\x2dname-later.device.requires/rdmablk-map@later.service"));
+  fs::remove_all(directory);
+}
+
+TEST(MapGenerator, HasMountsEndBeforeATarget) {
+  std::string name = testing::TempDir() + "units-XXXXXX";
+  const fs::path directory = ::mkdtemp(name.data());
+  std::ofstream(directory / "fstab") << "rdmablk://h/disk /mnt/a\\040b rdmablk _netdev 0 0\n"
+                                        "# rdmablk://h/c /mnt/c rdmablk _netdev 0 0\n"
+                                        "/dev/sda1 / ext4 defaults 0 1\n"
+                                        "rdmablk://h/swap none rdmablk noauto 0 0\n";
+  order_mounts(directory / "fstab", directory / "units");
+  std::vector<std::string> made;
+  for (const auto& entry : fs::recursive_directory_iterator(directory / "units")) {
+    if (entry.is_regular_file()) made.push_back(entry.path().lexically_relative(directory));
+  }
+  EXPECT_THAT(made, ElementsAre("units/mnt-a\\x20b.mount.d/50-rdmablk.conf"));
+  std::ifstream drop_in(directory / made.at(0));
+  const std::string text(std::istreambuf_iterator<char>(drop_in), {});
+  EXPECT_EQ(text, "[Unit]\nAfter=rdmablk-target.service\n");
+  EXPECT_NO_THROW(order_mounts(directory / "none", directory / "units"));
   fs::remove_all(directory);
 }
 

@@ -31,16 +31,20 @@ TEST(Unreachable, TellsApartWhatIsInTheWay) {
   const Finding no_way = unreachable(Obstacle::no_way, "no device", peer);
   EXPECT_EQ(no_way.check, "route");
   EXPECT_THAT(no_way.advice, HasSubstr("ip route get"));
+  // Nothing is said twice, nor what this command itself does.
+  const std::string silent_way = "cannot connect: no answer; " + initiator::reach_hint(peer);
+  EXPECT_EQ(unreachable(Obstacle::no_way, silent_way, peer).found, "cannot connect: no answer");
   const Finding nobody = unreachable(Obstacle::no_listener, "refused", peer);
   EXPECT_EQ(nobody.check, "connection");
   EXPECT_THAT(nobody.found, HasSubstr("nobody listens on 192.0.2.1:10812"));
   EXPECT_THAT(nobody.advice, Not(HasSubstr("rping")));
   const Finding silence = unreachable(Obstacle::no_answer, "no answer in time", peer);
   EXPECT_THAT(silence.advice, HasSubstr("rping"));
+  EXPECT_THAT(silence.advice, Not(HasSubstr("rdmablk doctor")));
   const Finding other = unreachable(Obstacle::refusal, "the target refused: full", peer);
   EXPECT_EQ(other.found, "the target refused: full");
   const Finding timed_out =
-      unreachable(Obstacle::no_way, "no answer in time; " + initiator::reach_hint(peer), peer);
+      unreachable(Obstacle::other, "no answer in time; " + initiator::reach_hint(peer), peer);
   EXPECT_THAT(timed_out.found, StartsWith("no answer in time; "));
   EXPECT_THAT(timed_out.found, HasSubstr("rping"));
   for (const Finding& finding : {no_way, nobody, silence, other, timed_out}) {
