@@ -10,18 +10,23 @@
 namespace rdmablk::target {
 
 void adopt_known_size(ExportSpec& spec, const StateDirectory* state) {
+  const std::string& path = spec.has_file() ? spec.path : spec.save;
+  const auto wanted = spec.has_file() ? spec.file_size : std::optional(spec.size);
   struct stat status {};
-  if (state == nullptr || !spec.file_size || ::stat(spec.path.c_str(), &status) != 0) return;
+  if (state == nullptr || path.empty() || !wanted || ::stat(path.c_str(), &status) != 0) return;
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (!S_ISREG(status.st_mode) || size == *spec.file_size) return;
-  const FileFingerprint file = fingerprint_of(spec.path);
+  if (!S_ISREG(status.st_mode) || size == *wanted) return;
+  const FileFingerprint file = fingerprint_of(path);
   if (!StoredIdentity::was_resized_to(*state, file.file_name(), file.incarnation, size)) return;
   spdlog::warn(
-      "export '{}': {} was resized to {} while it was served, and stays so; size= says {}: resize "
-      "it, "
-      "or change that",
-      spec.name, spec.path, format_size(size), format_size(*spec.file_size));
-  spec.file_size = size;
+      "export '{}': it was resized to {} while it was served, as {} shows, and stays so; it is "
+      "configured with {}: resize it, or change what it is configured with",
+      spec.name, format_size(size), path, format_size(*wanted));
+  if (spec.has_file()) {
+    spec.file_size = size;
+  } else {
+    spec.size = size;
+  }
 }
 
 }  // namespace rdmablk::target
