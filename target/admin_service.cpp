@@ -42,13 +42,10 @@ std::uint64_t wanted_size(const ExportResizing& order, std::uint64_t size) {
                           format_size(size), format_size(order.bytes)));
 }
 
-/// As it would be asked for with that size.
+/// As it would be asked for with that size. A file that none was given for has the one that it has.
 ExportSpec resized(ExportSpec spec, std::uint64_t size) {
-  if (spec.has_file()) {
-    spec.file_size = size;
-  } else {
-    spec.size = size;
-  }
+  if (spec.file_size) spec.file_size = size;
+  if (!spec.has_file()) spec.size = size;
   return spec;
 }
 

@@ -78,6 +78,9 @@ class Administration {
   /// Takes an export away: no new attachment, then none, then it is settled and forgotten.
   virtual void remove_export(const std::string& name, const RemoveOptions& options, Done done) = 0;
 
+  /// Has an export be as if another had asked for it: see ExportChanges::adopt().
+  virtual void adopt_export(const std::string& name, ExportOrigin origin, Done done) = 0;
+
   /// Gives an export another size; the initiators that have it learn of it.
   /// @param size bytes, a multiple of 512.
   virtual void resize_export(const std::string& name, std::uint64_t size, Done done) = 0;

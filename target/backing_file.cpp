@@ -114,6 +114,14 @@ void BackingFile::check_has(std::uint64_t size) const {
                           found, block_device_ ? "resize the device first" : "it is only read"));
 }
 
+std::optional<std::uint64_t> BackingFile::found_size() const noexcept {
+  try {
+    return size_of(fd_.get(), block_device_);
+  } catch (const Error& /*error*/) {
+    return std::nullopt;
+  }
+}
+
 /// Space first, and then the size at once: whoever is killed leaves the one size or the other.
 void BackingFile::grow(std::uint64_t size, bool sparse) {
   const auto fail = [&](int error) {

@@ -68,6 +68,9 @@ class BackingFile {
   /// Checks that one that cannot be resized has so many bytes by now. Throws Error.
   void check_has(std::uint64_t size) const;
 
+  /// How many bytes it has now; nothing when it does not say.
+  std::optional<std::uint64_t> found_size() const noexcept;
+
   /// Makes the file longer, by zeroes, on stable storage, without using them yet.
   /// @param sparse whether space is taken only when it is written to. Throws Error.
   void grow(std::uint64_t size, bool sparse);

@@ -74,8 +74,10 @@ class Look {
       return fmt::format("export '{}': {}", spec.name, text);
     };
     if (!spec.has_file()) {
-      return findings_.attempt(
-          [&] { return say(spec.save.empty() ? "it is memory" : probe_save_file(spec)); });
+      return findings_.attempt([&] {
+        adopt_known_size(spec, state);
+        return say(spec.save.empty() ? "it is memory" : probe_save_file(spec));
+      });
     }
     spec.size = spec.file_size.value_or(0);
     std::uint32_t alignment = 1;
@@ -97,12 +99,8 @@ class Look {
   void adopt_known_size(ExportSpec& spec, const StateDirectory* state) {
     const auto size = known_size(spec, state);
     if (!size) return;
-    findings_.add(
-        Kind::note,
-        fmt::format("export '{}': {} was resized to {} while it was served, and stays "
-                    "so; size= says {}",
-                    spec.name, spec.path, format_size(*size), format_size(*spec.file_size)));
-    spec.file_size = *size;
+    findings_.add(Kind::note, describe_known_size(spec, *size));
+    set_known_size(spec, *size);
   }
 
   void look_at_distinct_files() {

@@ -87,6 +87,7 @@ Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
 /// but cannot be.
 bool Export::is_current(const MemoryRecord& record) const {
   if (!is_backed()) return true;
+  if (!store_) return is_newer_than_save(record);
   if (record.is_dirty && record.size != spec_.size && !was_being_resized(record)) {
     throw Error(
         fmt::format("memory of export '{}' was kept, and {} has another size now; give it the {} "
@@ -96,6 +97,21 @@ bool Export::is_current(const MemoryRecord& record) const {
   // It was equal to the file, which somebody may have changed since.
   return record.is_dirty || (record.size == spec_.size && record.backing == backing() &&
                              !file_.changed.empty() && text_of(record.changed) == file_.changed);
+}
+
+/// Whether memory is to be served in place of the file that it is to be saved to. Throws Error when
+/// either has what the other lacks.
+bool Export::is_newer_than_save(const MemoryRecord& record) const {
+  if (file_.incarnation.empty()) return true;  // there is none
+  if (record.is_unused) return false;
+  const bool is_untouched = text_of(record.changed) == file_.changed;
+  if (is_in_file(record)) return record.size == spec_.size && is_untouched;
+  if (is_untouched || record.backing == backing()) return true;
+  throw Error(fmt::format(
+      "memory of export '{}' was kept, and {}, which it is to be saved to, is not from it: move "
+      "that file away to go on with the memory, or give --discard {} to let go of the memory and "
+      "load the file",
+      spec_.name, spec_.save, spec_.name));
 }
 
 /// @param node where new memory is to lie; what was kept stays where it is.
@@ -109,6 +125,7 @@ void Export::make_memory(std::optional<KeptMemory> kept, std::optional<int> node
     memory_ = std::make_unique<MemoryBacking>(spec_.name, std::move(kept->memory), spec_.size,
                                               spec_.huge_page, record.size);
     record.size = spec_.size;
+    record.backing = backing();
     record_->update(record);
     in_store_ = kept->in_store;
   } else {
@@ -151,6 +168,7 @@ std::unique_ptr<RecordMemory> Export::make_record() const {
   record.uuid = make_uuid();
   record.generation = random_bytes<protocol::Generation>();
   record.lease = first_lease();
+  record.is_unused = true;
   record.backing = backing();
   set_text(record.changed, file_.changed);
   return std::make_unique<RecordMemory>(record);
@@ -182,13 +200,13 @@ void Export::fill_memory() {
 }
 
 void Export::begin() {
-  if (stored_ == nullptr) return;
   if (record_) {
     MemoryRecord record = record_->record();
     record.is_dirty = true;
+    if (spec_.shared) record.is_unused = false;  // no lease tells when somebody writes
     record_->update(record);
   }
-  stored_->begin();
+  if (stored_ != nullptr) stored_->begin();
 }
 
 bool Export::settle() noexcept {
@@ -237,10 +255,11 @@ KeptMemory Export::release() {
   return {memory_->release(), std::move(*record_), in_store_};
 }
 
-/// What tells the file that memory is to be written to: nothing does for a save, which is a new
-/// file each time, and has all of the content.
+/// What tells the file that memory is to be written to. A save is a new file each time, and has all
+/// of the content: its path tells it.
 protocol::Uuid Export::backing() const {
-  return store_ ? file_.derive_uuid({}) : protocol::Uuid{};
+  if (store_) return file_.derive_uuid({});
+  return spec_.save.empty() ? protocol::Uuid{} : FileFingerprint{file_.key, {}, {}}.derive_uuid({});
 }
 
 std::string Export::backing_path() const {

@@ -62,6 +62,10 @@ class Export {
   /// Why it cannot have a size; nothing when it can, as far as shows at once.
   std::optional<std::string> refuse_size(std::uint64_t size) const;
 
+  /// The size that its file has got by other means, if those are the only ones: a block device, or
+  /// a file that is only read. Nothing for others.
+  std::optional<std::uint64_t> size_of_its_own() const noexcept;
+
   /// Makes what the new size takes. Blocks; any thread. Throws Error; nothing has changed then.
   void prepare_resize(std::uint64_t size);
 
@@ -84,7 +88,7 @@ class Export {
   FileStore* store() const noexcept { return store_.get(); }
 
   /// Notes, durably, that it is about to be served: only a stop in order will say again that
-  /// nothing is missing. Throws Error.
+  /// nothing is missing of its file. Throws Error.
   void begin();
 
   /// Makes the file hold everything that was written, on stable storage, when no queue is left.
@@ -141,6 +145,7 @@ class Export {
   /// Whether a file gets to hold what lies in memory.
   bool is_backed() const noexcept { return store_ != nullptr || !spec_.save.empty(); }
   bool is_current(const MemoryRecord& record) const;
+  bool is_newer_than_save(const MemoryRecord& record) const;
   void make_memory(std::optional<KeptMemory> kept, std::optional<int> node);
   std::unique_ptr<RecordMemory> make_record() const;
   void identify_by_state(const MemoryRecord* inherited);
@@ -154,6 +159,7 @@ class Export {
   Registrations register_with(ibv_context* device) const;
   std::unique_ptr<Edition> make_edition(std::uint64_t size) const;
   void grow(std::uint64_t size);
+  void give_up_growth() noexcept;
   void adopt_size(const MemoryRecord& record);
   bool was_being_resized(const MemoryRecord& record) const;
   void add_grants(Offer& offer, ibv_context* device) const;

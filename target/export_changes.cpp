@@ -105,7 +105,8 @@ void ExportChanges::keep_and_begin() {
   const auto work = [&addition, &service_manager = exports_.service_manager(),
                      others_are_kept = exports_.has_stored_memory()] {
     try {
-      keep_memory({&addition.made, 1}, service_manager, others_are_kept);
+      Export* const made = addition.made.get();
+      keep_memory({&made, 1}, service_manager, others_are_kept);
       addition.made->begin();
       if (addition.made->store() != nullptr) addition.made->store()->keep();
     } catch (const std::exception& error) {
@@ -176,6 +177,9 @@ std::optional<std::string> ExportChanges::reason_against(Export& exported,
                                                          const RemoveOptions& options) const {
   const std::string& name = exported.spec().name;
   if (is_leaving(exported)) return fmt::format("export '{}' is being removed already", name);
+  if (is_being_adopted(exported)) {
+    return fmt::format("export '{}' is about to be kept; try again when that is done", name);
+  }
   const std::size_t attachments = exported.use().attachments();
   if (attachments > 0 && !options.force) {
     return fmt::format(
@@ -196,6 +200,37 @@ std::optional<std::string> ExportChanges::reason_against(Export& exported,
 bool ExportChanges::is_leaving(const Export& exported) const noexcept {
   return std::any_of(removals_.begin(), removals_.end(),
                      [&](const Removal& removal) { return removal.exported == &exported; });
+}
+
+void ExportChanges::adopt(const std::string& name, ExportOrigin origin, Done done) {
+  if (cancellation_.is_cancelled()) return done(kStopping);
+  Export* const exported = exports_.find(name);
+  if (exported == nullptr) return done(fmt::format("there is no export '{}'", name));
+  if (is_leaving(*exported)) return done(fmt::format("export '{}' is being removed", name));
+  if (is_being_adopted(*exported)) {
+    return done(fmt::format("export '{}' is about to be kept; try again when that is done", name));
+  }
+  exported->set_origin(origin);
+  const auto adoption = adoptions_.insert(adoptions_.end(), {exported, std::move(done), {}});
+  const auto work = [&adoption = *adoption, &service_manager = exports_.service_manager(),
+                     others_are_kept = exports_.has_stored_memory()] {
+    try {
+      keep_memory({&adoption.exported, 1}, service_manager, others_are_kept);
+    } catch (const std::exception& error) {
+      adoption.failure =
+          fmt::format("export '{}': {}", adoption.exported->spec().name, error.what());
+    }
+  };
+  background_.run(work, [this, adoption] {
+    const Adoption over = std::move(*adoption);
+    adoptions_.erase(adoption);
+    over.done(over.failure);
+  });
+}
+
+bool ExportChanges::is_being_adopted(const Export& exported) const noexcept {
+  return std::any_of(adoptions_.begin(), adoptions_.end(),
+                     [&](const Adoption& adoption) { return adoption.exported == &exported; });
 }
 
 /// Nobody uses it any more.

@@ -38,11 +38,17 @@ class ExportChanges {
   /// through, brings its data to its file, and forgets it. When that fails it is offered again.
   void remove(const std::string& name, const RemoveOptions& options, Done done);
 
+  /// Has an export be as if another had asked for it: what was to last as long as this process may
+  /// be for good then, and the service manager keeps its memory.
+  void adopt(const std::string& name, ExportOrigin origin, Done done);
+
   /// Whether an export is being removed.
   bool is_leaving(const Export& exported) const noexcept;
 
   /// Whether nothing is under way.
-  bool is_idle() const noexcept { return additions_.empty() && removals_.empty(); }
+  bool is_idle() const noexcept {
+    return additions_.empty() && removals_.empty() && adoptions_.empty();
+  }
 
   /// The target ends: nothing new is begun, and what is being made is given up.
   void stop();
@@ -67,9 +73,16 @@ class ExportChanges {
     std::unique_ptr<Export> taken;  ///< out of the exports, to be destroyed
   };
   using Removals = std::list<Removal>;
+  struct Adoption {
+    Export* exported = nullptr;
+    Done done;
+    std::optional<std::string> failure;
+  };
 
   std::optional<std::string> reason_against(const std::string& name) const;
   std::optional<std::string> reason_against(Export& exported, const RemoveOptions& options) const;
+
+  bool is_being_adopted(const Export& exported) const noexcept;
 
   void begin_addition();
   void make(Addition& addition, const std::vector<ExportSpec>& others, const ExportGround& ground);
@@ -92,6 +105,7 @@ class ExportChanges {
   Cancellation cancellation_;
   std::deque<Addition> additions_;  ///< the first one is under way
   Removals removals_;
+  std::list<Adoption> adoptions_;
   Lifetime lifetime_;
   Background background_;  // ends before what it works on
 };

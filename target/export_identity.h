@@ -26,6 +26,9 @@ class ExportIdentity {
   /// Throws Error; no number was given then.
   virtual std::uint64_t next_lease() = 0;
 
+  /// Somebody is about to be let write to it. Control thread.
+  virtual void note_writer() noexcept {}
+
   /// The size of the content, in bytes, is about to change, and has changed; or has not after all.
   /// In between, the content is recognised with either. Any thread. The first two throw Error.
   virtual void begin_resize(std::uint64_t /*size*/) {}

@@ -47,6 +47,11 @@ std::optional<std::string> Export::refuse_size(std::uint64_t size) const {
   return std::nullopt;
 }
 
+std::optional<std::uint64_t> Export::size_of_its_own() const noexcept {
+  if (!store_ || store_->file().can_resize()) return std::nullopt;
+  return store_->file().found_size();
+}
+
 void Export::prepare_resize(std::uint64_t size) {
   if (store_ && !store_->file().can_resize()) store_->file().check_has(size);
   if (size > spec_.size) return grow(size);
@@ -67,9 +72,19 @@ void Export::grow(std::uint64_t size) {
   } catch (...) {
     next_.reset();
     if (memory_) memory_->shrink(before);
-    if (is_noted) identity_->cancel_resize();
+    if (is_noted) give_up_growth();
     throw;
   }
+}
+
+/// Of the file, and of what is known of it.
+void Export::give_up_growth() noexcept {
+  try {
+    if (store_ && store_->file().can_resize()) store_->file().truncate();
+  } catch (const std::exception& error) {
+    return spdlog::warn("{}", error.what());  // either size is recognised
+  }
+  identity_->cancel_resize();
 }
 
 void Export::publish_resize() {

@@ -46,8 +46,8 @@ std::vector<std::unique_ptr<FileStore>> open_stores(std::span<const ExportOrder>
   for (std::size_t i = 0; i < specs.size(); ++i) {
     ExportSpec& spec = specs[i];
     auto& store = stores.emplace_back();
-    if (!spec.has_file()) continue;
     adopt_known_size(spec, state);
+    if (!spec.has_file()) continue;
     store = std::make_unique<FileStore>(spec, orders[i].file_number);
     spec.size = store->file().size();
     if (spec.kind == protocol::ExportKind::resident) check_chunk_count(spec);
@@ -100,13 +100,13 @@ std::unique_ptr<StateDirectory> open_state(const Options& options) {
       options.state_directory.empty() ? default_state_directory() : options.state_directory);
 }
 
-void keep_memory(std::span<const std::unique_ptr<Export>> exports,
-                 const ServiceManager& service_manager, bool others_are_kept) {
+void keep_memory(std::span<Export* const> exports, const ServiceManager& service_manager,
+                 bool others_are_kept) {
   std::vector<ServiceManager::Stored> descriptors;
   std::vector<Export*> kept;
-  for (const auto& exported : exports) {
+  for (Export* const exported : exports) {
     if (!exported->is_kept() || exported->is_in_store() || !is_for_good(*exported)) continue;
-    kept.push_back(exported.get());
+    kept.push_back(exported);
     descriptors.push_back({memory_fd_name(exported->spec().name), exported->memory_fd()});
     descriptors.push_back({record_fd_name(exported->spec().name), exported->record_fd()});
   }

@@ -47,11 +47,11 @@ std::vector<std::unique_ptr<Export>> make_exports(std::span<const ExportOrder> o
                                                   InheritedMemory inherited,
                                                   const ExportGround& ground);
 
-/// Has the service manager keep what is in their memory, before anybody can write to it. Blocks.
-/// Throws Error; the memory is not kept then.
+/// Has the service manager keep what is in their memory: before anybody can write to it, if the
+/// next process is to have it in any case. Blocks. Throws Error; the memory is not kept then.
 /// @param others_are_kept whether it has that of others.
-void keep_memory(std::span<const std::unique_ptr<Export>> exports,
-                 const ServiceManager& service_manager, bool others_are_kept);
+void keep_memory(std::span<Export* const> exports, const ServiceManager& service_manager,
+                 bool others_are_kept);
 
 /// What one client may take of the memory for slots, in bytes: what was asked for, or half of all,
 /// and no less than one I/O queue takes.

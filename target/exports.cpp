@@ -41,7 +41,9 @@ void Exports::make(InheritedMemory inherited) {
     orders.push_back({spec, spec.has_file() ? io_threads_.take_number() : 0});
   }
   auto made = make_exports(orders, {}, std::move(inherited), ground());
-  keep_memory(made, service_manager_, false);
+  std::vector<Export*> all;
+  for (const auto& one : made) all.push_back(one.get());
+  keep_memory(all, service_manager_, false);
   for (const auto& one : made) {
     if (one->store() == nullptr) continue;
     io_threads_.expect_file(one->store()->number(), one->store()->file().fd());

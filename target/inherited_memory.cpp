@@ -101,17 +101,25 @@ bool InheritedMemory::discard(const std::string& name) {
   return pairs_.erase(name) > 0;
 }
 
-void InheritedMemory::check(std::span<const ExportSpec> specs) {
+std::vector<std::string> InheritedMemory::check(std::span<const ExportSpec> specs) {
+  std::vector<std::string> dropped;
   for (auto& entry : pairs_) {
     const std::string& name = entry.first;
     const auto found = std::find_if(specs.begin(), specs.end(),
                                     [&](const auto& spec) { return spec.name == name; });
-    check(name, entry.second, found == specs.end() ? nullptr : &*found);
+    const MemoryRecord& record = checked_record(name, entry.second);
+    const std::string why = found == specs.end() ? std::string("there is no such export now")
+                                                 : difference(*found, record);
+    if (why.empty()) continue;
+    if (!is_expendable(record)) refuse(name, why);
+    dropped.push_back(name);
   }
+  for (const std::string& name : dropped) pairs_.erase(name);
+  return dropped;
 }
 
-void InheritedMemory::check(const std::string& name, Pair& pair, const ExportSpec* spec) const {
-  if (spec == nullptr) refuse(name, "there is no such export now");
+/// Throws Error when the memory and its record do not belong together, or are damaged.
+const MemoryRecord& InheritedMemory::checked_record(const std::string& name, Pair& pair) {
   if (!pair.memory) refuse(name, "only its identity came back");
   if (!pair.checked) {
     if (!pair.record) refuse(name, "it came back without its identity");
@@ -128,7 +136,7 @@ void InheritedMemory::check(const std::string& name, Pair& pair, const ExportSpe
   if (const auto fault = fault_of_memory(pair.memory.get(), record); !fault.empty()) {
     refuse(name, fault);
   }
-  if (const auto why = difference(*spec, record); !why.empty()) refuse(name, why);
+  return record;
 }
 
 std::optional<KeptMemory> InheritedMemory::take(const std::string& name) {

@@ -37,9 +37,11 @@ class InheritedMemory {
   /// Drops what there is of an export. @return whether there was anything.
   bool discard(const std::string& name);
 
-  /// Checks that everything there is belongs to an export, as it is to be served now. Throws Error,
-  /// which says what does not, and what to do.
-  void check(std::span<const ExportSpec> specs);
+  /// Checks that everything there is belongs to an export, as it is to be served now. What does
+  /// not, and of which nothing is lost, is dropped. Throws Error, which says what else does not,
+  /// and what to do.
+  /// @return the names of the exports whose memory was dropped.
+  std::vector<std::string> check(std::span<const ExportSpec> specs);
 
   bool has(const std::string& name) const { return pairs_.contains(name); }
   bool empty() const noexcept { return pairs_.empty(); }
@@ -54,7 +56,7 @@ class InheritedMemory {
     std::optional<RecordMemory> checked;  ///< the same, once it was looked at
     bool in_store = false;
   };
-  void check(const std::string& name, Pair& pair, const ExportSpec* spec) const;
+  static const MemoryRecord& checked_record(const std::string& name, Pair& pair);
 
   std::map<std::string, Pair> pairs_;
 };

@@ -67,6 +67,7 @@ void Lease::log(spdlog::level::level_enum level, const std::string& what) {
 
 std::shared_ptr<LeaseHold> Lease::hold(Holder holder) {
   auto made = std::make_shared<LeaseHold>(*this, number());
+  identity_.note_writer();
   holder_ = std::move(holder);
   held_ = true;
   leaving_ = false;

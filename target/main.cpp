@@ -27,7 +27,12 @@ void check_inherited(const ServiceManager& service_manager, const Options& optio
     service_manager.remove_memory(name);
     return true;
   });
-  inherited.check(options.exports);
+  for (const std::string& name : inherited.check(options.exports)) {
+    spdlog::info(
+        "export '{}': the memory that was kept is let go of: nothing is in it that its file lacks",
+        name);
+    service_manager.remove_memory(name);
+  }
 }
 
 /// No error: a service is started again with the same command line.

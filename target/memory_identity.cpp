@@ -1,5 +1,7 @@
 #include "target/memory_identity.h"
 
+#include <utility>
+
 #include "target/generation.h"
 
 namespace rdmablk::target {
@@ -20,6 +22,13 @@ std::uint64_t MemoryIdentity::next_lease() {
   ++record.lease;
   memory_.update(record);
   return record.lease;
+}
+
+void MemoryIdentity::note_writer() noexcept {
+  const std::scoped_lock lock(mutex_);
+  MemoryRecord record = memory_.record();
+  if (!std::exchange(record.is_unused, false)) return;
+  memory_.update(record);
 }
 
 void MemoryIdentity::end_resize(std::uint64_t size) {

@@ -10,7 +10,7 @@ namespace rdmablk::target {
 /// The identity of an export of nothing but memory: as lasting as that, whatever process holds it.
 class MemoryIdentity final : public ExportIdentity {
  public:
-  /// @param memory outlives this, and is updated by nobody else.
+  /// @param memory outlives this, and is updated by nobody else while it is served.
   explicit MemoryIdentity(RecordMemory& memory) noexcept
       : memory_(memory), uuid_(memory.record().uuid) {}
 
@@ -18,6 +18,7 @@ class MemoryIdentity final : public ExportIdentity {
   protocol::Generation generation() const override;
   std::uint64_t last_lease() const noexcept override;
   std::uint64_t next_lease() override;
+  void note_writer() noexcept override;
   void mark_lost() noexcept override;
   void end_resize(std::uint64_t size) override;
 

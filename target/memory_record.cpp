@@ -46,7 +46,8 @@ bool has_bools(std::span<const std::byte> slot) {
   const auto record = slot.subspan(offsetof(Slot, record));
   return record[offsetof(MemoryRecord, is_dirty)] <= std::byte{1} &&
          record[offsetof(MemoryRecord, is_suspect)] <= std::byte{1} &&
-         record[offsetof(MemoryRecord, is_resized)] <= std::byte{1};
+         record[offsetof(MemoryRecord, is_resized)] <= std::byte{1} &&
+         record[offsetof(MemoryRecord, is_unused)] <= std::byte{1};
 }
 
 std::optional<Slot> read_slot(int fd, std::uint64_t number) {
@@ -76,6 +77,10 @@ void check_record(const MemoryRecord& record) {
 }
 
 }  // namespace
+
+bool is_in_file(const MemoryRecord& record) noexcept {
+  return !record.is_dirty && record.changed.front() != '\0';
+}
 
 RecordMemory::RecordMemory(const MemoryRecord& record)
     : fd_(::memfd_create("rdmablk-identity", MFD_CLOEXEC | MFD_ALLOW_SEALING)), record_(record) {

@@ -21,13 +21,15 @@ struct MemoryRecord {
   protocol::Uuid uuid{};
   protocol::Generation generation{};
   std::uint64_t lease = 0;         ///< the last number that was given
-  protocol::Uuid backing{};        ///< made of the file that it is to be written to; zero: none
+  protocol::Uuid backing{};        ///< made of the file that it is to be written to, or of the
+                                   ///< path that it is to be saved to; zero: none
   std::array<char, 40> changed{};  ///< FileFingerprint::changed when it was equal to its file
   protocol::ExportKind kind = protocol::ExportKind::memory;
-  bool is_dirty = false;    ///< the file, if it has one, may lack what is in memory
+  bool is_dirty = false;    ///< no file may have what is in memory
   bool is_suspect = false;  ///< the file may lack even what reading it shows: a flush failed
   bool is_resized = false;  ///< its size was changed while it was served
-  std::array<std::uint8_t, 4> unused{};
+  bool is_unused = false;   ///< nobody was ever let write to it
+  std::array<std::uint8_t, 3> unused{};
 };
 
 /// Puts a text into a field of a record, and takes it out. @pre it fits.
@@ -39,6 +41,14 @@ void set_text(std::array<char, N>& field, std::string_view text) {
 template <std::size_t N>
 std::string text_of(const std::array<char, N>& field) {
   return std::string(field.data());
+}
+
+/// Whether a file has everything that is in the memory, as far as its record tells.
+bool is_in_file(const MemoryRecord& record) noexcept;
+
+/// Whether nothing is lost with the memory.
+inline bool is_expendable(const MemoryRecord& record) noexcept {
+  return record.is_unused || is_in_file(record);
 }
 
 /// A record in a memfd of its own. What update() was given is there for the next process, whenever

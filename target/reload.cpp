@@ -46,7 +46,9 @@ void Reload::run(Administration::Done done) {
 
 std::vector<RunningExport> Reload::running() const {
   std::vector<RunningExport> all;
-  for (const auto& one : exports_.all()) all.push_back({one->spec(), one->holds_data()});
+  for (const auto& one : exports_.all()) {
+    all.push_back({one->spec(), one->holds_data(), one->size_of_its_own()});
+  }
   return all;
 }
 
@@ -70,7 +72,6 @@ void Reload::begin() {
 }
 
 void Reload::change_at_once(const ReloadPlan& plan) {
-  for (const auto& [name, origin] : plan.adopt) exports_.find(name)->set_origin(origin);
   for (const auto& [name, rules] : plan.rules) {
     Export& exported = *exports_.find(name);
     exported.set_rules(rules);
@@ -93,15 +94,19 @@ void Reload::remove(const std::shared_ptr<Run>& run) {
 }
 
 void Reload::add(const std::shared_ptr<Run>& run) {
-  run->left = run->plan.add.size() + run->plan.resize.size() + 1;
+  const ReloadPlan& plan = run->plan;
+  run->left = plan.adopt.size() + plan.add.size() + plan.resize.size() + 1;
   const auto changed = [this, run](std::optional<std::string> failure) {
     run->note(std::move(failure));
     if (--run->left == 0) end(*run);
   };
-  for (const ExportSpec& spec : run->plan.add) {
+  for (const auto& [name, origin] : plan.adopt) {
+    administration_.adopt_export(name, origin, changed);
+  }
+  for (const ExportSpec& spec : plan.add) {
     administration_.add_export(spec, spec.origin, changed);
   }
-  for (const auto& [name, size] : run->plan.resize) {
+  for (const auto& [name, size] : plan.resize) {
     administration_.resize_export(name, size, changed);
   }
   changed(std::nullopt);

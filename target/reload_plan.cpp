@@ -46,9 +46,11 @@ std::string fixed_differences(const ExportSpec& now, const ExportSpec& wanted) {
 }
 
 /// The size that is wanted of an export, in bytes. A file that none is given for has the one that
-/// it has.
-std::uint64_t wanted_size(const ExportSpec& now, const ExportSpec& wanted) {
-  return wanted.has_file() ? wanted.file_size.value_or(now.size) : wanted.size;
+/// it has, or has got.
+std::uint64_t wanted_size(const RunningExport& running, const ExportSpec& wanted) {
+  if (!wanted.has_file()) return wanted.size;
+  const std::uint64_t now = running.spec.size;
+  return wanted.file_size.value_or(std::max(now, running.own_size.value_or(now)));
 }
 
 /// What lies behind the new end of an export would be lost, whatever brought it to its size.
@@ -61,7 +63,9 @@ void plan_resize(const ExportSpec& now, std::uint64_t size, bool discard, Reload
       now.name, format_size(now.size), format_size(size), now.name, size, now.name));
 }
 
-void compare(const ExportSpec& now, const ExportSpec& wanted, bool discard, ReloadPlan& plan) {
+void compare(const RunningExport& running, const ExportSpec& wanted, bool discard,
+             ReloadPlan& plan) {
+  const ExportSpec& now = running.spec;
   if (const auto fixed = fixed_differences(now, wanted); !fixed.empty()) {
     plan.refused.push_back(
         fmt::format("export '{}' stays as it is: what changed ({}) takes that it is removed and "
@@ -69,7 +73,7 @@ void compare(const ExportSpec& now, const ExportSpec& wanted, bool discard, Relo
                     now.name, fixed));
     return;
   }
-  const std::uint64_t size = wanted_size(now, wanted);
+  const std::uint64_t size = wanted_size(running, wanted);
   if (size != now.size) plan_resize(now, size, discard, plan);
   if (now.rules != wanted.rules) plan.rules.push_back({now.name, wanted.rules});
   if (now.origin != wanted.origin) plan.adopt.push_back({now.name, wanted.origin});
@@ -103,7 +107,7 @@ ReloadPlan plan_reload(std::span<const RunningExport> running, std::span<const E
     const bool discard =
         std::find(discards.begin(), discards.end(), one.spec.name) != discards.end();
     if (const ExportSpec* const spec = find_spec(wanted, one.spec.name)) {
-      compare(one.spec, *spec, discard, plan);
+      compare(one, *spec, discard, plan);
     } else {
       plan_removal(one, discard, plan);
     }

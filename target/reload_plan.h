@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,8 +13,9 @@ namespace rdmablk::target {
 
 /// An export that is served while the configuration is read again.
 struct RunningExport {
-  ExportSpec spec;          ///< with the size that is offered, and who asked for it
-  bool holds_data = false;  ///< see Export::holds_data()
+  ExportSpec spec;                          ///< with the size that is offered, and who asked for it
+  bool holds_data = false;                  ///< see Export::holds_data()
+  std::optional<std::uint64_t> own_size{};  ///< see Export::size_of_its_own()
 };
 
 /// What brings the running exports to what the configuration asks for.

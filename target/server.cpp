@@ -258,6 +258,10 @@ void Server::remove_export(const std::string& name, const RemoveOptions& options
   changes_.remove(name, options, telling_status(std::move(done)));
 }
 
+void Server::adopt_export(const std::string& name, ExportOrigin origin, Done done) {
+  changes_.adopt(name, origin, std::move(done));
+}
+
 void Server::resize_export(const std::string& name, std::uint64_t size, Done done) {
   const Export* const exported = exports_.find(name);
   if (exported != nullptr && changes_.is_leaving(*exported)) {

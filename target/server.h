@@ -77,6 +77,7 @@ class Server final : public Administration, private cm::RequestHandler, private 
   Counts counts() const override;
   void add_export(const ExportSpec& spec, ExportOrigin origin, Done done) override;
   void remove_export(const std::string& name, const RemoveOptions& options, Done done) override;
+  void adopt_export(const std::string& name, ExportOrigin origin, Done done) override;
   void resize_export(const std::string& name, std::uint64_t size, Done done) override;
   bool evict(std::uint32_t session, const std::string& reason) override;
   void reload(Done done) override;

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "common/error.h"
 #include "common/random.h"
@@ -114,8 +115,17 @@ void StoredIdentity::update_mirror(bool is_suspect) noexcept {
     record.uuid = state_.uuid;
     record.generation = state_.generation;
     record.lease = state_.lease;
+    record.is_resized = record.is_resized || state_.was_resized;
   }
   record.is_suspect = is_suspect;
+  mirror_->update(record);
+}
+
+void StoredIdentity::note_writer() noexcept {
+  const std::scoped_lock writing(writing_);
+  if (mirror_ == nullptr) return;
+  MemoryRecord record = mirror_->record();
+  if (!std::exchange(record.is_unused, false)) return;
   mirror_->update(record);
 }
 
@@ -202,13 +212,18 @@ void StoredIdentity::begin_resize(std::uint64_t size) {
 
 void StoredIdentity::end_resize(std::uint64_t size) {
   const std::scoped_lock writing(writing_);
-  if (mirror_ != nullptr) {
-    MemoryRecord record = mirror_->record();
-    record.size = size;
-    record.is_resized = true;
-    mirror_->update(record);
+  if (mirror_ == nullptr) return note_size(size, std::nullopt);
+  const MemoryRecord before = mirror_->record();
+  MemoryRecord record = before;
+  record.size = size;
+  record.is_resized = true;
+  mirror_->update(record);
+  try {
+    note_size(size, std::nullopt);
+  } catch (...) {
+    mirror_->update(before);
+    throw;
   }
-  note_size(size, std::nullopt);
 }
 
 void StoredIdentity::cancel_resize() noexcept {

@@ -43,6 +43,7 @@ class StoredIdentity final : public ExportIdentity {
   protocol::Generation generation() const override;
   std::uint64_t last_lease() const noexcept override;
   std::uint64_t next_lease() override;
+  void note_writer() noexcept override;
   void mark_lost() noexcept override;
   void begin_resize(std::uint64_t size) override;
   void end_resize(std::uint64_t size) override;

@@ -61,6 +61,9 @@ class ReloadTest : public ExportChangesTest, private Administration {
   void remove_export(const std::string& name, const RemoveOptions& options, Done done) override {
     changes_->remove(name, options, std::move(done));
   }
+  void adopt_export(const std::string& name, ExportOrigin origin, Done done) override {
+    changes_->adopt(name, origin, std::move(done));
+  }
   void resize_export(const std::string& name, std::uint64_t size, Done done) override {
     done(std::to_string(size) + " is no size for " + name);
   }

@@ -172,12 +172,21 @@ TEST_F(AdminServiceTest, KnowsWhatThereIs) {
 }
 
 TEST_F(AdminServiceTest, ResizesByMoreAndLess) {
-  target_.offer("a=file:/srv/a", 4 * kMiB, ExportOrigin::configuration);
+  target_.offer("a=file:/srv/a,size=4M", 4 * kMiB, ExportOrigin::configuration);
   keeper_.kept = {"a"};
   ask(R"("request":"export_resize","name":"a","size":"+1M")");
   ask(R"("request":"export_resize","name":"a","size":"-1M","shrink":true)");
   EXPECT_THAT(target_.calls, ElementsAre("resize a 5242880", "resize a 3145728"));
   EXPECT_THAT(keeper_.calls, ElementsAre("keep a 5242880", "keep a 3145728"));
+}
+
+/// A block device may get another size before the next start.
+TEST_F(AdminServiceTest, KeepsNoSizeOfAFileThatNoneIsGivenFor) {
+  target_.offer("a=file:/dev/a", 4 * kMiB, ExportOrigin::configuration);
+  keeper_.kept = {"a"};
+  ask(R"("request":"export_resize","name":"a","size":"8M")");
+  EXPECT_THAT(target_.calls, ElementsAre("resize a 8388608"));
+  EXPECT_THAT(keeper_.calls, ElementsAre("keep a 0"));
 }
 
 TEST_F(AdminServiceTest, ShrinksOnlyWhenThatIsMeant) {

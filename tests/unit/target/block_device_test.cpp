@@ -47,6 +47,12 @@ class LoopDevice {
     fd_.reset();
   }
 
+  /// Follows its file, which is given another size first.
+  void resize(const std::string& file, std::uint64_t size) const {
+    std::filesystem::resize_file(file, size);
+    ASSERT_EQ(::ioctl(fd_.get(), LOOP_SET_CAPACITY), 0) << errno_text(errno);
+  }
+
   explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
   const std::string& path() const noexcept { return path_; }
 
@@ -98,6 +104,23 @@ TEST_P(BlockDeviceTest, CountsAsStored) {
 
 TEST_P(BlockDeviceTest, IsNotResized) {
   EXPECT_THAT(error(",size=2M"), HasSubstr("it has 1048576 bytes"));
+}
+
+TEST_P(BlockDeviceTest, TellsTheSizeThatItHasGot) {
+  BackingFile file(spec());
+  EXPECT_FALSE(file.can_resize());
+  EXPECT_EQ(file.found_size(), kMiB);
+  const auto refusal = [&](std::uint64_t size) {
+    return error_of<Error>([&] { file.check_has(size); });
+  };
+  EXPECT_THAT(refusal(2 * kMiB), HasSubstr("has 1048576 bytes"));
+  for (const std::uint64_t size : {2 * kMiB, kMiB / 2}) {
+    device_.resize(scratch_.path("disk.img"), size);
+    EXPECT_EQ(file.found_size(), size);
+    EXPECT_THAT(refusal(size), IsEmpty());
+    EXPECT_THAT(refusal(kMiB), HasSubstr("resize the device first"));
+  }
+  EXPECT_EQ(file.size(), kMiB) << "until it is told";
 }
 
 TEST_P(BlockDeviceTest, IsWrittenByOneAlone) {

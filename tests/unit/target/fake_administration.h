@@ -24,6 +24,9 @@ class FakeAdministration final : public Administration {
     note("remove " + name + (options.force ? " force" : "") + (options.discard ? " discard" : ""),
          done);
   }
+  void adopt_export(const std::string& name, ExportOrigin /*origin*/, Done done) override {
+    note("adopt " + name, done);
+  }
   void resize_export(const std::string& name, std::uint64_t size, Done done) override {
     note("resize " + name + " " + std::to_string(size), done);
   }

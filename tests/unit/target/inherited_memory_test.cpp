@@ -16,7 +16,9 @@ namespace rdmablk::target {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 class InheritedMemoryTest : public ::testing::Test {
@@ -82,6 +84,31 @@ TEST_F(InheritedMemoryTest, RefusesToDropWhatIsNotConfigured) {
   EXPECT_THAT(refusal("disk=file:/a,resident"), HasSubstr("it was memory"));
   EXPECT_THAT(refusal("disk=file:/a"), HasSubstr("it was memory"));
   EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(InheritedMemoryTest, DropsWhatIsNotConfiguredOnlyWhenAFileHasIt) {
+  const auto specs = parse_export_specs({"other=memory:1M"});
+  for (const bool is_dirty : {false, true}) {
+    for (const bool was_in_file : {false, true}) {
+      record_.is_dirty = is_dirty;
+      set_text(record_.changed, was_in_file ? "1.000000001" : "");
+      add_memory();
+      add_record();
+      if (!is_dirty && was_in_file) {
+        EXPECT_THAT(inherited_.check(specs), ElementsAre("disk"));
+        EXPECT_FALSE(inherited_.has("disk"));
+      } else {
+        EXPECT_THAT(error_of<Error>([&] { inherited_.check(specs); }),
+                    HasSubstr("there is no such export now"));
+        EXPECT_TRUE(inherited_.discard("disk"));
+      }
+    }
+  }
+  record_.is_dirty = false;
+  add_memory();
+  add_record();
+  EXPECT_THAT(inherited_.check(parse_export_specs({"disk=memory:1M"})), IsEmpty());
+  EXPECT_TRUE(inherited_.has("disk"));
 }
 
 TEST_F(InheritedMemoryTest, RefusesMemoryThatBelongsToAnotherFile) {

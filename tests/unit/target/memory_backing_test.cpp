@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <numaif.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -151,10 +152,91 @@ TEST(MemoryBackingNodeTest, DoesWithoutANodeThatIsNotThere) {
   memory.bytes().back() = std::byte{1};
 }
 
+constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
+
+/// Some huge pages more in the machine's pool, where root may have them; one such object at a time,
+/// whatever process has it.
+class HugePages {
+ public:
+  explicit HugePages(std::uint64_t pages) : file_(::open(kFile, O_RDWR | O_CLOEXEC)) {
+    if (!file_ || ::flock(file_.get(), LOCK_EX) != 0) return;
+    before_ = number();
+    set(before_ + pages);
+    is_there_ = number() == before_ + pages;
+    if (!is_there_) set(before_);
+  }
+  ~HugePages() {
+    if (is_there_) set(before_);
+  }
+  HugePages(const HugePages&) = delete;
+  HugePages& operator=(const HugePages&) = delete;
+
+  explicit operator bool() const noexcept { return is_there_; }
+
+ private:
+  static constexpr const char* kFile = "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages";
+
+  static std::uint64_t number() {
+    std::uint64_t pages = 0;
+    std::ifstream(kFile) >> pages;
+    return pages;
+  }
+  static void set(std::uint64_t pages) { std::ofstream(kFile) << pages << '\n'; }
+
+  UniqueFd file_;
+  std::uint64_t before_ = 0;
+  bool is_there_ = false;
+};
+
+std::uint64_t free_huge_pages() {
+  return read_huge_page_pool(kHugePage, read_machine_memory()).free_pages;
+}
+
+TEST(MemoryBackingHugeTest, GrowsAndGivesPagesBack) {
+  const HugePages pages(4);
+  if (!pages) GTEST_SKIP() << "needs root, and memory in pieces of a huge page";
+  const auto before = free_huge_pages();
+  MemoryBacking memory("test", kHugePage + 512, kHugePage);
+  std::ranges::fill(memory.bytes(), std::byte{1});
+  memory.bytes().data()[kHugePage + 512] = std::byte{2};  // belongs to nobody
+  EXPECT_EQ(free_huge_pages(), before - 2);
+  memory.grow(3 * kHugePage + 512);
+  EXPECT_EQ(free_huge_pages(), before - 4);
+  EXPECT_EQ(memory.bytes()[kHugePage + 511], std::byte{1});
+  EXPECT_TRUE(is_zero(memory.bytes().subspan(kHugePage + 512)));
+  std::ranges::fill(memory.bytes(), std::byte{3});
+
+  const auto error = error_of<Error>([&] { memory.grow(8 * kHugePage * before); });
+  EXPECT_THAT(error, HasSubstr("huge pages of 2 MiB"));
+  ASSERT_EQ(memory.bytes().size(), 3 * kHugePage + 512) << "it is what it was";
+  EXPECT_TRUE(std::ranges::all_of(memory.bytes(), [](std::byte b) { return b == std::byte{3}; }));
+
+  memory.shrink(kHugePage / 2);
+  EXPECT_EQ(free_huge_pages(), before - 1);
+  memory.grow(2 * kHugePage);
+  EXPECT_EQ(memory.bytes()[kHugePage / 2 - 1], std::byte{3});
+  EXPECT_TRUE(is_zero(memory.bytes().subspan(kHugePage / 2)));
+}
+
+TEST(MemoryBackingHugeTest, IsTakenOverAndGrowsOn) {
+  const HugePages pages(4);
+  if (!pages) GTEST_SKIP() << "needs root, and memory in pieces of a huge page";
+  MemoryBacking first("test", 2 * kHugePage, kHugePage);
+  std::ranges::fill(first.bytes(), std::byte{1});
+  MemoryBacking next("test", UniqueFd(::dup(first.fd())), 2 * kHugePage, kHugePage,
+                     kHugePage + 512);
+  EXPECT_EQ(next.bytes()[kHugePage + 511], std::byte{1});
+  EXPECT_TRUE(is_zero(next.bytes().subspan(kHugePage + 512)));
+  next.grow(3 * kHugePage);
+  EXPECT_EQ(next.bytes()[0], std::byte{1});
+  EXPECT_TRUE(is_zero(next.bytes().subspan(kHugePage + 512)));
+}
+
 TEST(MemoryBackingHugeTest, SaysHowManyPagesAreMissing) {
-  const std::uint64_t page = std::uint64_t{2} << 20;
-  const auto pool = read_huge_page_pool(page, read_machine_memory());
-  const std::uint64_t pages = pool.free_pages + 7;
+  const std::uint64_t page = kHugePage;
+  const auto machine = read_machine_memory();
+  const auto pool = read_huge_page_pool(page, machine);
+  const std::uint64_t pages = machine.total / page + 7;  // whatever the pool has meanwhile
   const auto error = error_of<Error>([&] { MemoryBacking("test", pages * page, page); });
   if (error.find("no huge pages of") != std::string::npos) GTEST_SKIP() << error;
   EXPECT_THAT(error, AllOf(HasSubstr("takes " + std::to_string(pages) + " huge pages"),

@@ -106,7 +106,8 @@ TEST_F(RecordMemoryTest, RefusesWhatMakesNoSense) {
 }
 
 TEST_F(RecordMemoryTest, RefusesWhatIsNeitherTrueNorFalse) {
-  for (bool MemoryRecord::*const field : {&MemoryRecord::is_dirty, &MemoryRecord::is_suspect}) {
+  for (bool MemoryRecord::*const field : {&MemoryRecord::is_dirty, &MemoryRecord::is_suspect,
+                                          &MemoryRecord::is_resized, &MemoryRecord::is_unused}) {
     MemoryRecord record = given_;
     std::memset(&(record.*field), 2, 1);
     memory_.update(record);

@@ -103,6 +103,17 @@ TEST(ReloadPlanTest, ResizesMemoryAndFiles) {
   EXPECT_THAT(made.refused, IsEmpty());
 }
 
+TEST(ReloadPlanTest, FollowsADeviceThatGrew) {
+  auto device = running("a=file:/dev/a", kMiB);
+  device.own_size = 2 * kMiB;
+  const auto made = plan({device}, {spec("a=file:/dev/a")});
+  ASSERT_EQ(made.resize.size(), 1U);
+  EXPECT_EQ(made.resize[0].size, 2 * kMiB);
+  EXPECT_TRUE(plan({device}, {spec("a=file:/dev/a,size=1M")}).empty()) << "it is to have its size";
+  device.own_size = kMiB / 2;
+  EXPECT_TRUE(plan({device}, {spec("a=file:/dev/a")}).empty()) << "nothing is cut off unasked";
+}
+
 TEST(ReloadPlanTest, CutsNothingOffUnlessToldSo) {
   for (const auto& [now, wanted] : {std::pair{"a=memory:2M", "a=memory:1M"},
                                     std::pair{"a=file:/a,size=2M", "a=file:/a,size=1M"}}) {

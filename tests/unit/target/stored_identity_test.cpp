@@ -56,6 +56,68 @@ TEST_F(StoredIdentityTest, SurvivesThatTheTargetIsKilled) {
   EXPECT_GT(after.next_lease(), lease);
 }
 
+TEST_F(StoredIdentityTest, IsTheSameWithEitherSizeWhileTheFileGetsAnother) {
+  const auto started = start();
+  started->begin_resize(8192);
+  EXPECT_TRUE(StoredIdentity::was_being_resized(directory_, "key", 4096, 8192));
+  EXPECT_TRUE(StoredIdentity::was_being_resized(directory_, "key", 8192, 4096));
+  EXPECT_FALSE(StoredIdentity::was_being_resized(directory_, "key", 4096, 512));
+  EXPECT_FALSE(StoredIdentity::was_being_resized(directory_, "key", 8192, 8192));
+  EXPECT_FALSE(StoredIdentity::was_being_resized(directory_, "other", 4096, 8192));
+  const StoredIdentity with_old(directory_, "disk", "/srv/disk.img", "key", content_);
+  EXPECT_EQ(with_old.generation(), started->generation());
+  content_.size = 8192;
+  const StoredIdentity with_new(directory_, "disk", "/srv/disk.img", "key", content_);
+  EXPECT_EQ(with_new.generation(), started->generation());
+  content_.size = 512;
+  const StoredIdentity with_third(directory_, "disk", "/srv/disk.img", "key", content_);
+  EXPECT_NE(with_third.generation(), started->generation());
+}
+
+TEST_F(StoredIdentityTest, HasTheNewSizeOnceThatIsThere) {
+  const auto started = start();
+  started->begin_resize(8192);
+  started->end_resize(8192);
+  EXPECT_FALSE(StoredIdentity::was_being_resized(directory_, "key", 4096, 8192));
+  EXPECT_TRUE(StoredIdentity::was_resized_to(directory_, "key", "inode 7", 8192));
+  EXPECT_FALSE(StoredIdentity::was_resized_to(directory_, "key", "inode 7", 4096));
+  EXPECT_FALSE(StoredIdentity::was_resized_to(directory_, "key", "inode 8", 8192));
+  const StoredIdentity with_old(directory_, "disk", "/srv/disk.img", "key", content_);
+  EXPECT_NE(with_old.generation(), started->generation());
+  content_.size = 8192;
+  EXPECT_EQ(start()->generation(), started->generation());
+  // Whoever starts next with the configuration of that time knows why it differs.
+  EXPECT_TRUE(StoredIdentity::was_resized_to(directory_, "key", "inode 7", 8192));
+}
+
+TEST_F(StoredIdentityTest, HasTheOldSizeWhenNothingCameOfTheNewOne) {
+  const auto started = start();
+  started->begin_resize(8192);
+  started->cancel_resize();
+  EXPECT_FALSE(StoredIdentity::was_being_resized(directory_, "key", 4096, 8192));
+  EXPECT_FALSE(StoredIdentity::was_resized_to(directory_, "key", "inode 7", 8192));
+  EXPECT_FALSE(StoredIdentity::was_resized_to(directory_, "key", "inode 7", 4096));
+  EXPECT_EQ(start()->generation(), started->generation());
+}
+
+TEST_F(StoredIdentityTest, MemoryKeepsItsSizeWhenTheNewOneCannotBeNoted) {
+  RecordMemory memory(sample_record());
+  const std::uint64_t size = memory.record().size;
+  content_.memory = memory.record().memory;
+  const auto started = start();
+  started->mirror(memory);
+  started->begin_resize(2 * size);
+  std::filesystem::remove(state_file());
+  std::filesystem::create_directories(state_file() + "/in the way");
+  EXPECT_THROW(started->end_resize(2 * size), Error);
+  EXPECT_EQ(memory.record().size, size);
+  EXPECT_FALSE(memory.record().is_resized);
+  std::filesystem::remove_all(state_file());
+  started->end_resize(2 * size);
+  EXPECT_EQ(memory.record().size, 2 * size);
+  EXPECT_TRUE(memory.record().is_resized);
+}
+
 TEST_F(StoredIdentityTest, SurvivesAPlannedReboot) {
   const auto started = start();
   StoredIdentity& before = *started;
