@@ -101,6 +101,6 @@ function(rdmablk_finish_packages)
   execute_process(COMMAND gzip --best --no-name --force --keep ${PROJECT_BINARY_DIR}/packaging/changelog
     COMMAND_ERROR_IS_FATAL ANY)
   set(CPACK_COMPONENTS_ALL ${made})
-  set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+  set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # or it would come before that of each package
   include(CPack)
 endfunction()

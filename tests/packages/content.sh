@@ -35,6 +35,10 @@ for name in rdmablk-target rdmablk librdmablk1; do
   # Found in the programs, by dpkg-shlibdeps.
   expect_match "what $name needs" "libibverbs1 \(>= .*librdmacm1 \(>= " "$(field "$name" Depends)"
 done
+expect_match "what apt search shows" "^lend memory and files .*: the daemon
+ The rdmablk target " "$(field rdmablk-target Description)"
+expect_match "what apt search shows" "^use memory and files .*: the library
+ A C library " "$(field librdmablk1 Description)"
 expect_match "what rdmablk needs" "fuse3" "$(field rdmablk Depends)"
 expect_equal "what librdmablk-dev needs" "librdmablk1 (= $version)" "$(field librdmablk-dev Depends)"
 expect_equal "who needs the library needs" "librdmablk 1 librdmablk1 (>= $version)" \
