@@ -19,3 +19,6 @@ for way in "network card" "rdma link add" "scripts/soft-device"; do
   expect_match "what rdmablk devices explains" "$way" "$text"
 done
 expect_equal "mounts" "" "$(mounts_of '')"
+# A configuration may be prepared before there is one.
+text=$("$RDMABLK_BIN/rdmablk-target" --insecure --export disk=memory:1M --check-config) || fail "--check-config without a device"
+expect_match "what --check-config says" "note: this host has no RDMA device.*rdmablk devices" "$text"

@@ -240,9 +240,11 @@ TEST_F(KeptExportsTest, ASaveHasTheSizeThatItWasResizedTo) {
   ASSERT_EQ(size(), kMiB / 2);
   EXPECT_EQ(read(kMiB / 2 - 1), 's');
   EXPECT_EQ(read(7), 'x');
+  write(1, 'k');
   kill();
   start({saved("a", "2M")});
   ASSERT_EQ(size(), kMiB / 2);
+  EXPECT_EQ(read(1), 'k');
   resize(kMiB);
   EXPECT_EQ(read(kMiB - 1), '\0');
 }

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "common/error.h"
 #include "export_changes_fixture.h"
 
@@ -96,6 +98,58 @@ TEST_F(ReloadTest, DoesTheRestWhenSomethingCannotBeDone) {
   want({"b=memory:1M"}, {"a"});
   EXPECT_EQ(reload_now(), kDone);
   EXPECT_THAT(names(), ElementsAre("b"));
+}
+
+TEST_F(ReloadTest, EndsWhoHasWhatNothingAsksForAnyMore) {
+  want({"a=file:" + directory_.path("a.img") + ",size=1M"});
+  ASSERT_EQ(reload_now(), kDone);
+  std::optional<ExportUse::Hold> hold(exports_->find("a")->use().attach(true));
+  want({});
+  std::optional<Failure> outcome;
+  begin([&](Failure failure) { outcome = std::move(failure); });
+  EXPECT_EQ(ended_, "a");
+  hold.reset();
+  run_until([&] { return outcome.has_value(); });
+  EXPECT_EQ(*outcome, kDone);
+  EXPECT_THAT(names(), ElementsAre());
+}
+
+TEST_F(ReloadTest, SavesWhatNothingAsksForAnyMore) {
+  const std::string save = directory_.path("save");
+  const std::string spec = "a=memory:1M,save=" + save;
+  want({spec});
+  ASSERT_EQ(reload_now(), kDone);
+  const auto known = offer("a")->info.uuid;
+  const auto generation = exports_->find("a")->identity().generation();
+  exports_->find("a")->use().attach(true);
+  want({"a=memory:1M,save=" + save + "2"});
+  EXPECT_THAT(reload_now(), Optional(HasSubstr("(save)")));
+  want({});
+  ASSERT_EQ(reload_now(), kDone);
+  EXPECT_EQ(std::filesystem::file_size(save), 1U << 20);
+  want({spec});
+  ASSERT_EQ(reload_now(), kDone);
+  EXPECT_EQ(offer("a")->info.uuid, known);
+  EXPECT_EQ(exports_->find("a")->identity().generation(), generation);
+}
+
+TEST_F(ReloadTest, IsNotDoneBeforeWhatWasAddedForTheRunIsKept) {
+  ExportSpec spec = parse_export_spec("a=memory:1M");
+  spec.origin = ExportOrigin::run_time;
+  std::optional<Failure> added;
+  changes_->add(spec, [&](Failure failure) { added = std::move(failure); });
+  run_until([&] { return added.has_value(); });
+  want({"a=memory:1M"});
+  std::optional<Failure> outcome;
+  begin([&](Failure failure) { outcome = std::move(failure); });
+  EXPECT_FALSE(outcome);
+  EXPECT_FALSE(changes_->is_idle());
+  EXPECT_THAT(remove("a"), Optional(HasSubstr("about to be kept")));
+  run_until([&] { return outcome.has_value(); });
+  EXPECT_EQ(*outcome, kDone);
+  EXPECT_TRUE(changes_->is_idle());
+  EXPECT_EQ(exports_->find("a")->spec().origin, ExportOrigin::configuration);
+  EXPECT_EQ(remove("a"), kDone);
 }
 
 TEST_F(ReloadTest, ChangesRulesAtOnce) {

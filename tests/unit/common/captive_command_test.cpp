@@ -51,8 +51,8 @@ class CaptiveCommandTest : public testing::Test {
   }
 
   /// A pipe's end that is closed when every process that has the other one is gone.
-  std::string fifo() {
-    const std::string path = file("fifo");
+  std::string fifo(const std::string& name = "fifo") {
+    const std::string path = file(name);
     EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
     return path;
   }
@@ -135,7 +135,7 @@ TEST_F(CaptiveCommandTest, NeverRunsUnlessItIsStarted) {
 /// The program, in a process of its own, which is killed while the command runs.
 TEST_F(CaptiveCommandTest, IsEndedWhenTheProgramIsKilled) {
   const std::string alive = fifo();
-  const std::string cleaned = file("cleaned");
+  const std::string cleaned = fifo("cleaned");
   const pid_t program = ::fork();
   if (program == 0) {
     CaptiveCommand command("exec 9>" + alive + "; setsid sleep 1000 & sleep 1000",
@@ -149,6 +149,34 @@ TEST_F(CaptiveCommandTest, IsEndedWhenTheProgramIsKilled) {
   ::waitpid(program, nullptr, 0);
   char byte = 0;
   EXPECT_EQ(::read(fd.get(), &byte, 1), 0) << "all that had the other end are gone";
+  EXPECT_EQ(content(cleaned), "yes");
+}
+
+TEST_F(CaptiveCommandTest, IsEndedWhenItsKeeperIsKilled) {
+  const std::string alive = fifo();
+  CaptiveCommand command("exec 9>" + alive + "; echo $PPID >&9; setsid sleep 1000 & sleep 1000");
+  command.start({});
+  std::ifstream reader(alive);
+  pid_t keeper = 0;
+  ASSERT_TRUE(reader >> keeper);
+  ::kill(keeper, SIGKILL);
+  EXPECT_EQ(wait(command), 1);
+  std::string rest;
+  EXPECT_FALSE(reader >> rest) << "all that had the other end are gone";
+}
+
+/// Takes as long as such a process is waited for.
+TEST_F(CaptiveCommandTest, EndsWhatDoesNotEndWhenItIsAsked) {
+  const std::string alive = fifo();
+  const UniqueFd reader(::open(alive.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  CaptiveCommand command("exec 9>" + alive + "; (trap '' TERM; : >" + file("deaf") +
+                         "; while :; do sleep 1000; done) & "
+                         "until test -e " +
+                         file("deaf") + "; do sleep 0.01; done; exit 3");
+  command.start({});
+  EXPECT_EQ(wait(command), 3);
+  char byte = 0;
+  EXPECT_EQ(::read(reader.get(), &byte, 1), 0) << "nobody has the other end";
 }
 
 }  // namespace

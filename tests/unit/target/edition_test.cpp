@@ -55,6 +55,28 @@ TEST_F(EditionTest, BothAreKeptUntilItIsAcknowledged) {
   EXPECT_EQ(use.known_size(), 8192U);
 }
 
+TEST_F(EditionTest, WhoGoesBeforeSayingSoLeavesBoth) {
+  int told = 0;
+  std::optional<EditionUse> use(editions_);
+  publish(512);
+  use->announce();
+  publish(256);
+  editions_.on_unused([&] { ++told; });
+  use.reset();
+  EXPECT_EQ(told, 2);
+  EXPECT_EQ(editions_.take_unused().size(), 2U);
+  EXPECT_FALSE(editions_.has_larger());
+}
+
+TEST_F(EditionTest, ALargerOneMayBeUsedFromWhenItIsToldOf) {
+  EditionUse use(editions_);
+  publish(8192);
+  EXPECT_FALSE(editions_.has_larger());
+  EXPECT_EQ(use.known_size(), 4096U);
+  use.announce();
+  EXPECT_EQ(use.known_size(), 8192U);
+}
+
 TEST_F(EditionTest, TheCurrentOneStaysThoughNobodyUsesIt) {
   { const EditionUse use(editions_); }
   EXPECT_TRUE(editions_.take_unused().empty());
