@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fstream>
-#include <iterator>
 
 #include "common/error.h"
+#include "common/file_text.h"
 
 namespace rdmablk {
 namespace {
@@ -67,10 +66,9 @@ std::vector<MountEntry> parse_mount_table(std::string_view text) {
 }
 
 std::vector<MountEntry> read_mount_table() {
-  std::ifstream file(kMountTable);
-  if (!file) throw SystemError(std::string("read ") + kMountTable, errno);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return parse_mount_table(text);
+  const auto text = read_file_text(kMountTable);
+  if (!text) throw SystemError(std::string("read ") + kMountTable, errno);
+  return parse_mount_table(*text);
 }
 
 std::optional<MountEntry> mounted_at(const std::string& path) {

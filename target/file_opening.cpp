@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "common/error.h"
 #include "common/mount_table.h"
@@ -25,10 +23,8 @@ int open_flags(const ExportSpec& spec) {
 
 /// Where a block device is mounted; empty: nowhere that shows.
 std::string mount_point_of(dev_t device) {
-  std::ifstream file("/proc/self/mountinfo");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto number = fmt::format("{}:{}", major(device), minor(device));
-  const auto mounts = parse_mount_table(text);
+  const auto mounts = read_mount_table();
   const auto found = std::find_if(mounts.begin(), mounts.end(),
                                   [&](const MountEntry& mount) { return mount.device == number; });
   return found == mounts.end() ? std::string{} : found->path;

@@ -8,12 +8,11 @@
 #include <cstdint>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
 
+#include "common/file_text.h"
 #include "common/units.h"
 
 namespace rdmablk {
@@ -28,22 +27,23 @@ constexpr std::uint64_t kMostPid = 1U << 30U;
 
 /// The parent of a process; 0 when it is gone. See proc(5): what stands before may hold anything.
 pid_t parent_of(const std::filesystem::path& process) {
-  std::ifstream file(process / "stat");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto name_end = text.rfind(") ");
+  const auto text = read_file_text(process / "stat");
+  if (!text) return 0;
+  const auto name_end = text->rfind(") ");
   if (name_end == std::string::npos) return 0;
   pid_t parent = 0;
   // ") S PARENT": the list of children that the kernel may have beside it is not on all kernels.
-  std::istringstream(text.substr(name_end + 4)) >> parent;
+  std::istringstream(text->substr(name_end + 4)) >> parent;
   return parent;
 }
 
 std::set<pid_t> children() {
   std::set<pid_t> found;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const auto number = parse_number(entry.path().filename().string(), kMostPid);
-    if (!number || parent_of(entry.path()) != ::getpid()) continue;
+  for (std::filesystem::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const auto number = parse_number(entry->path().filename().string(), kMostPid);
+    if (!number || parent_of(entry->path()) != ::getpid()) continue;
     found.insert(static_cast<pid_t>(*number));
   }
   return found;

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "common/error.h"
+#include "common/file_text.h"
 #include "common/numa.h"
 #include "common/verbs/memory_region.h"
 #include "initiator/copy/io_ring.h"
@@ -59,10 +58,8 @@ bool Host::may_use(const std::string& path) const {
 }
 
 std::optional<std::string> Host::read(const std::string& path) const {
-  std::ifstream file(at(path));
-  if (!file) return std::nullopt;
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  while (text.ends_with('\n')) text.pop_back();
+  auto text = read_file_text(at(path));
+  while (text && text->ends_with('\n')) text->pop_back();
   return text;
 }
 

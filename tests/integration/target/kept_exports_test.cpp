@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -107,10 +108,13 @@ class KeptExportsTest : public ExportChangesTest {
     file.seekg(static_cast<std::streamoff>(offset));
     return static_cast<char>(file.get());
   }
+  /// At another time than what was there, though the clock of files may not have ticked since.
   std::string make_file(const std::string& name, char value) const {
-    std::ofstream file(directory_.path(name));
-    file << value << std::string(kMiB - 1, '\0');
-    return directory_.path(name);
+    const std::string path = directory_.path(name);
+    std::ofstream(path) << value << std::string(kMiB - 1, '\0');
+    using std::filesystem::last_write_time;
+    last_write_time(path, last_write_time(path) + std::chrono::seconds(1));
+    return path;
   }
   std::string saved(const std::string& to, const std::string& size = "1M") const {
     return "disk=memory:" + size + ",save=" + directory_.path(to);
