@@ -79,12 +79,20 @@ class ExportReader {
     } else if (entry.key == kAllow) {
       const bool is_right = kind == Kind::text || kind == Kind::list;
       if (!is_right || entry.value.has_numbers) wanted = "texts in an array";
+      if (kind == Kind::list && entry.value.texts.empty()) return complain_about_nobody(entry);
     } else {
       return complain_about_key(entry);
     }
     if (wanted == nullptr) return;
     complaints_.add(entry.value_place,
                     fmt::format("{} takes {}, not {}", entry.key, wanted, entry.value.type));
+  }
+
+  /// It would be served to everybody, as one without the key.
+  void complain_about_nobody(const ConfigEntry& entry) {
+    complaints_.add(entry.value_place,
+                    "allow takes one client at least; take the export out to serve it to nobody, "
+                    "or leave allow out to serve it to every client");
   }
 
   void complain_about_key(const ConfigEntry& entry) {

@@ -7,7 +7,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
+#include <string_view>
 
+#include "common/file_text.h"
 #include "common/units.h"
 #include "common/verbs/context.h"
 
@@ -22,6 +25,18 @@ bool may_exceed_memlock() {
   return (data[CAP_TO_INDEX(CAP_IPC_LOCK)].effective & CAP_TO_MASK(CAP_IPC_LOCK)) != 0;
 }
 
+/// Bytes that this process has locked and pinned so far, as proc(5) tells.
+std::uint64_t locked_memory() {
+  const std::string text = read_file_text("/proc/self/status").value_or("");
+  std::uint64_t kilobytes = 0;
+  for (const std::string_view key : {"\nVmLck:", "\nVmPin:"}) {
+    const auto found = text.find(key);
+    if (found == std::string::npos) continue;
+    kilobytes += std::strtoull(text.c_str() + found + key.size(), nullptr, 10);
+  }
+  return kilobytes * 1024;
+}
+
 }  // namespace
 
 std::uint64_t memlock_limit() {
@@ -32,7 +47,7 @@ std::uint64_t memlock_limit() {
 
 MemlockError::MemlockError(const std::string& doing, std::uint64_t needed)
     : Error(fmt::format(
-          "cannot {}: the limit of locked memory is {}, and {} is needed; raise it with "
+          "cannot {}: the limit of locked memory is {}, and {} is needed in all; raise it with "
           "`ulimit -l {}` in the shell, LimitMEMLOCK= in the systemd unit, or --ulimit memlock=-1 "
           "for a container",
           doing, format_size(memlock_limit()), format_size(needed), (needed + 1023) / 1024)) {}
@@ -43,7 +58,9 @@ MemoryRegion::MemoryRegion(const ProtectionDomain& pd, std::span<std::byte> memo
   const int error = errno;
   const std::string doing = fmt::format("register {} of memory with RDMA device {}",
                                         format_size(memory.size()), device_name(pd.context()));
-  if (error == ENOMEM && memlock_limit() != UINT64_MAX) throw MemlockError(doing, memory.size());
+  if (error == ENOMEM && memlock_limit() != UINT64_MAX) {
+    throw MemlockError(doing, locked_memory() + memory.size());
+  }
   throw SystemError(doing, error);
 }
 

@@ -229,7 +229,9 @@ int RequestQueue::wait(std::span<rdmablk_completion> completions, Time until) no
     queue_->arm();
     result = reap(completions);
     if (result != 0) break;
-    if (const int error = sleep(until)) return error == ETIMEDOUT ? 0 : -error;
+    if (const int error = sleep(until)) {
+      return error == ETIMEDOUT ? 0 : fail(error, "a signal came while waiting for requests");
+    }
     result = reap(completions);
   }
   if (result == 0) return fail(ENOENT, "no request is under way");

@@ -20,8 +20,9 @@
  *
  * Signals. No call returns early because of one, but for rdmablk_wait().
  *
- * Processes. After fork(2) the child must not use, and not close, what the parent has connected:
- * it calls exec(3), or connects on its own. Descriptors are closed by exec(3).
+ * Processes. Once a process has connected, its children call exec(3): after fork(2) alone they can
+ * neither use nor close what it has connected, nor connect on their own, as the RDMA libraries keep
+ * their devices open. Descriptors are closed by exec(3).
  *
  * Lost connections. The library makes a lost connection again, and does again what was under way:
  * requests take longer, and that is all. rdmablk_options_set_fail_fast_ms(),
@@ -222,7 +223,8 @@ struct rdmablk_memory;
  * @return 0, or
  *   -EINVAL        the URI or an option makes no sense
  *   -ENODEV        this host has no RDMA device
- *   -EHOSTUNREACH  the host is not known, or no RDMA device leads there
+ *   -EHOSTUNREACH  the host is not known, no RDMA device leads there, or nothing on the way there
+ *                  answers
  *   -ECONNREFUSED  nothing listens there
  *   -ETIMEDOUT     there is no answer
  *   -EACCES        the key file cannot be used; or the target asks for a key, does not know this

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/fs.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -31,6 +32,23 @@ void check_kind(mode_t mode, const std::string& path) {
       path, S_ISDIR(mode) ? "a directory" : "something else"));
 }
 
+/// Keeps others away, as they do: a target from the file of an export, QEMU from a disk. Released
+/// with the descriptor.
+void lock(int fd, const std::string& path) {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  const auto is_held = [] { return errno == EAGAIN || errno == EACCES; };  // or there are no locks
+  if ((::fcntl(fd, F_OFD_SETLK, &whole) == 0 || !is_held()) &&
+      (::flock(fd, LOCK_EX | LOCK_NB) == 0 || !is_held())) {
+    return;
+  }
+  throw Error(fmt::format(
+      "cannot write {}: another program has locked it, as a target locks the file of an export "
+      "that it serves (`lslocks` shows who); write to the export instead, or end that program",
+      path));
+}
+
 }  // namespace
 
 std::unique_ptr<DiskImage> DiskImage::open_for_reading(const std::string& path) {
@@ -53,6 +71,7 @@ std::unique_ptr<DiskImage> DiskImage::open_for_writing(const std::string& path) 
         fmt::format("cannot write {}: it is in use: mounted, or part of another device", path));
   }
   if (!fd) throw SystemError(fmt::format("open {} for writing", path), errno);
+  if (!is_device) lock(fd.get(), path);
   return std::unique_ptr<DiskImage>(new DiskImage(path, std::move(fd), !is_there));
 }
 

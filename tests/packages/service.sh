@@ -165,6 +165,19 @@ under_load "a target that is stopped" freeze_service
 journalctl --unit "$unit" --output cat | grep --quiet "Watchdog timeout" || fail "it was not the watchdog"
 end_load
 
+# Where exports may lie: somewhere that stays as it is when the service ends, or nowhere.
+expect_error "Read-only file system" rdmablk export add probe=file:/var/tmp/probe.img,size=1M
+install --directory --owner=rdmablk /srv/rdmablk
+for place in /srv/rdmablk /dev/shm; do
+  rdmablk export add "probe=file:$place/probe.img,size=1M" || fail "$place is no place for exports"
+  file=$(stat --format %i "$place/probe.img")
+  restart_service
+  expect_equal "the file in $place after a restart" "$file" "$(stat --format %i "$place/probe.img")"
+  rdmablk export rm probe
+  rm "$place/probe.img"
+done
+rmdir /srv/rdmablk
+
 # Stopping.
 pid=$(daemon_of "$mount_point")
 unmount_disk

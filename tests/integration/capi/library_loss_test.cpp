@@ -315,6 +315,7 @@ TEST_F(LossTest, AHandledSignalEndsAWaitForCompletionsAndNothingElse) {
   });
   rdmablk_completion completion{};
   EXPECT_EQ(rdmablk_wait(queue_, &completion, 1, RDMABLK_NEVER), -EINTR);
+  EXPECT_THAT(rdmablk_error(), testing::HasSubstr("signal"));
   EXPECT_EQ(rdmablk_queue_set_timeout_ms(queue_, kMoment), 0);
   std::array<std::byte, 1> byte{};
   EXPECT_EQ(rdmablk_pread(queue_, byte.data(), 1, 0), -ETIMEDOUT);

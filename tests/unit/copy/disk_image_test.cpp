@@ -1,14 +1,17 @@
 #include "initiator/copy/disk_image.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #include "common/error.h"
+#include "common/unique_fd.h"
 #include "tests/unit/copy/scratch_file.h"
 
 namespace rdmablk::copy {
@@ -54,6 +57,18 @@ TEST(DiskImage, LeavesAFileAsItIsUntilItBegins) {
   EXPECT_EQ(file.read(), "content");
   DiskImage::open_for_writing(file.path())->begin(3);
   EXPECT_EQ(file.read(), std::string(3, '\0'));
+}
+
+TEST(DiskImage, LeavesAFileAloneThatAnotherHasLocked) {
+  const ScratchFile file;
+  file.write("abc");
+  const UniqueFd other(::open(file.path().c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(::flock(other.get(), LOCK_SH | LOCK_NB), 0);
+  EXPECT_THROW(DiskImage::open_for_writing(file.path()), Error);
+  EXPECT_EQ(DiskImage::open_for_reading(file.path())->size(), 3U);
+  ASSERT_EQ(::flock(other.get(), LOCK_UN), 0);
+  const auto image = DiskImage::open_for_writing(file.path());
+  EXPECT_EQ(::flock(other.get(), LOCK_SH | LOCK_NB), -1) << "it is being written to";
 }
 
 TEST(DiskImage, KnowsTheSameFileByAnyName) {

@@ -195,6 +195,8 @@ TEST_F(ConfigurationTest, SaysWhatIsOfTheWrongType) {
             "3:8: path takes a text, not an integer\n"
             "4:10: direct takes a text, not an integer\n"
             "5:9: allow takes texts in an array, not an array with an integer");
+  EXPECT_THAT(complaints("[export.a]\ntype = \"memory\"\nsize = 512\nallow = []"),
+              StartsWith("4:9: allow takes one client at least"));
   EXPECT_THAT(complaints("[slots]\na.b.c.d.e.f.g = 5"), StartsWith("1:"));
 }
 
