@@ -119,12 +119,31 @@ void AdminService::add(const ExportAddition& order, const Done& done) {
   if (find(administration_, name)) {
     throw Error(fmt::format("there is an export '{}' already", name));
   }
-  administration_.add_export(order.spec, ExportOrigin::configuration,
-                             then_note(
-                                 fmt::format("export '{}' was added, but only until the next "
-                                             "reload or start",
-                                             name),
-                                 [this, spec = order.spec] { keeper_->keep(spec); }, done));
+  administration_.add_export(
+      order.spec, ExportOrigin::configuration,
+      [this, spec = order.spec, done](const std::optional<std::string>& failure) {
+        if (failure) return done(failure);
+        try {
+          keeper_->keep(spec);
+        } catch (const Error& error) {
+          return take_back(spec.name, error.what(), done);
+        }
+        done(std::nullopt);
+      });
+}
+
+/// An export that could not be kept goes again, unless somebody uses it by now.
+void AdminService::take_back(const std::string& name, const std::string& why, const Done& done) {
+  const auto stays = [=, this](const std::optional<std::string>& failure) {
+    if (!failure) {
+      return done(fmt::format("export '{}' was not added, as it could not be kept: {}", name, why));
+    }
+    administration_.adopt_export(name, ExportOrigin::run_time, [=](const auto& /*failure*/) {
+      done(fmt::format("export '{}' was added, but as with --runtime, as it could not be kept: {}",
+                       name, why));
+    });
+  };
+  administration_.remove_export(name, {}, stays);
 }
 
 void AdminService::remove(const ExportRemoval& order, const Done& done) {

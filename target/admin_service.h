@@ -32,6 +32,7 @@ class AdminService {
   using Done = Administration::Done;
 
   void add(const ExportAddition& order, const Done& done);
+  void take_back(const std::string& name, const std::string& why, const Done& done);
   void remove(const ExportRemoval& order, const Done& done);
   void resize(const ExportResizing& order, const Done& done);
   void evict(const SessionEviction& order, const Done& done);

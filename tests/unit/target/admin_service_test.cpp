@@ -125,10 +125,24 @@ TEST_F(AdminServiceTest, KeepsNothingThatWasNotDone) {
   EXPECT_THAT(keeper_.calls, IsEmpty());
 }
 
-TEST_F(AdminServiceTest, TellsWhatWasDoneAndNotKept) {
+TEST_F(AdminServiceTest, TakesBackWhatCannotBeKept) {
   keeper_.trouble = "the disk is full";
   EXPECT_EQ(error(R"("request":"export_add","export":"a=memory:1M")"),
-            "export 'a' was added, but only until the next reload or start: the disk is full");
+            "export 'a' was not added, as it could not be kept: the disk is full");
+  EXPECT_THAT(target_.calls, ElementsAre("add a", "remove a"));
+}
+
+TEST_F(AdminServiceTest, LeavesWhatIsUsedByThenForTheRun) {
+  keeper_.trouble = "the disk is full";
+  target_.failure_to_remove = "it is attached";
+  EXPECT_EQ(
+      error(R"("request":"export_add","export":"a=memory:1M")"),
+      "export 'a' was added, but as with --runtime, as it could not be kept: the disk is full");
+  EXPECT_THAT(target_.calls, ElementsAre("add a", "remove a", "adopt a run_time"));
+}
+
+TEST_F(AdminServiceTest, TellsWhatWasDoneAndNotKept) {
+  keeper_.trouble = "the disk is full";
   target_.offer("a=memory:1M", kMiB, ExportOrigin::configuration);
   keeper_.kept = {"a"};
   EXPECT_EQ(error(R"("request":"export_remove","name":"a","discard":true)"),

@@ -21,11 +21,14 @@ class FakeAdministration final : public Administration {
     note("add " + spec.name + (origin == ExportOrigin::run_time ? " run_time" : ""), done);
   }
   void remove_export(const std::string& name, const RemoveOptions& options, Done done) override {
-    note("remove " + name + (options.force ? " force" : "") + (options.discard ? " discard" : ""),
-         done);
+    const std::string call =
+        "remove " + name + (options.force ? " force" : "") + (options.discard ? " discard" : "");
+    if (!failure_to_remove) return note(call, done);
+    calls.push_back(call);
+    done(failure_to_remove);
   }
-  void adopt_export(const std::string& name, ExportOrigin /*origin*/, Done done) override {
-    note("adopt " + name, done);
+  void adopt_export(const std::string& name, ExportOrigin origin, Done done) override {
+    note("adopt " + name + (origin == ExportOrigin::run_time ? " run_time" : ""), done);
   }
   void resize_export(const std::string& name, std::uint64_t size, Done done) override {
     note("resize " + name + " " + std::to_string(size), done);
@@ -51,6 +54,7 @@ class FakeAdministration final : public Administration {
   std::vector<std::string> calls;
   bool is_slow = false;  ///< what is told waits in `pending`
   std::optional<std::string> failure;
+  std::optional<std::string> failure_to_remove;
   std::vector<Done> pending;
 
  private:
