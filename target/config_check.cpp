@@ -46,6 +46,21 @@ bool is_to_be_made_by_service(const std::string& path) {
   return parent == kRuntimeDirectory && !std::filesystem::exists(parent, ignored);
 }
 
+/// Whether the permissions are those of the service's user, which systemd limits further.
+bool is_of_service() {
+  const char* const home = std::getenv("HOME");
+  return home != nullptr && std::string_view(home) == kServiceStateDirectory;
+}
+
+/// Whether the service may write to a file, and open a device, as its unit is without drop-ins.
+bool may_service_use(const std::string& path) {
+  std::error_code error;
+  std::filesystem::path real = std::filesystem::weakly_canonical(path, error);
+  if (error) real = std::filesystem::absolute(path).lexically_normal();  // it may not be reached
+  const std::string place = real.string();
+  return place.starts_with("/srv/") || place.starts_with(std::string(kServiceStateDirectory) + "/");
+}
+
 /// In the order in which a start does it.
 class Look {
  public:
@@ -73,6 +88,13 @@ class Look {
     const auto say = [&](const std::string& text) {
       return fmt::format("export '{}': {}", spec.name, text);
     };
+    const std::string& path = spec.has_file() ? spec.path : spec.save;
+    if (!path.empty() && !spec.read_only && is_of_service() && !may_service_use(path)) {
+      findings_.add(Kind::note, say(fmt::format("the service writes below /srv and {} alone; {} "
+                                                "takes a drop-in for its unit (ReadWritePaths=, "
+                                                "DeviceAllow=): see operating.md",
+                                                kServiceStateDirectory, path)));
+    }
     if (!spec.has_file()) {
       return findings_.attempt([&] {
         adopt_known_size(spec, state);
@@ -284,9 +306,7 @@ int report(const std::string& program, const std::vector<Finding>& findings) {
 
 /// The service manager tells the service where its state is: in the home of its user.
 void know_state_as_service() {
-  const char* const home = std::getenv("HOME");
-  if (home == nullptr || std::string_view(home) != kServiceStateDirectory) return;
-  ::setenv("STATE_DIRECTORY", kServiceStateDirectory, 0);
+  if (is_of_service()) ::setenv("STATE_DIRECTORY", kServiceStateDirectory, 0);
 }
 
 int check(const std::string& program, int argc, const char* const* argv) {

@@ -130,6 +130,11 @@ check=(rdmablk-target --config /etc/rdmablk/target.toml --check-config --as-user
 (
   unset STATE_DIRECTORY # of the test
   "${check[@]}" probe=file:/var/lib/rdmablk/probe.img,size=1M >"$scratch/check" 2>&1 || fail "$(<"$scratch/check")"
+  [[ $(<"$scratch/check") != *ReadWritePaths=* ]] || fail "$(<"$scratch/check")"
+  install --directory --owner=rdmablk /opt/rdmablk
+  expect_match "what is said of other places" "takes a drop-in for its unit .ReadWritePaths=" \
+    "$("${check[@]}" probe=file:/opt/rdmablk/probe.img,size=1M 2>&1)"
+  rmdir /opt/rdmablk
 )
 expect_error "as 'probe'.*Permission denied" "${check[@]}" probe=file:/root/probe.img,size=1M
 set_unit watchdog WatchdogSec=3 TimeoutAbortSec=1 RestartSec=100ms # so that the test need not wait for long
