@@ -42,4 +42,8 @@ endfunction()
 # in anonymous namespaces have to differ within the library then.
 function(rdmablk_compile_together)
   set_target_properties(${ARGN} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang") # it warns of members, too, that have the name of another source's
+    set_target_properties(${ARGN} PROPERTIES
+      UNITY_BUILD_CODE_BEFORE_INCLUDE "#pragma clang diagnostic ignored \"-Wshadow\"")
+  endif()
 endfunction()
