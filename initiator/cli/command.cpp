@@ -7,8 +7,15 @@
 
 namespace rdmablk::cli {
 
+void add_version_option(CLI::App& app) {
+  app.set_version_flag("--version", "rdmablk " RDMABLK_VERSION);
+  app.get_option("--version")->description("print the version and exit");
+}
+
 Command::Command(CLI::App& parent, const std::string& name, const std::string& description)
-    : arguments_(parent.add_subcommand(name, description)) {}
+    : arguments_(parent.add_subcommand(name, description)) {
+  add_version_option(*arguments_);
+}
 
 bool Command::chosen() const {
   return arguments_->parsed();

@@ -13,6 +13,9 @@ class App;
 
 namespace rdmablk::cli {
 
+/// Has the program, or one of its commands, tell which version it is.
+void add_version_option(CLI::App& app);
+
 /// One of the commands behind `rdmablk`. Declares its arguments when it is made and works with them
 /// when it is run.
 class Command {

@@ -79,8 +79,7 @@ CommandLine::CommandLine()
           "Uses the memory and files that other machines lend over RDMA.", "rdmablk")) {
   CLI::App& program = *program_;
   program.set_help_flag("-h,--help", "print this help and exit");
-  program.set_version_flag("--version", "rdmablk " RDMABLK_VERSION);
-  program.get_option("--version")->description("print the version and exit");
+  add_version_option(program);
   program.require_subcommand(1);
   program.option_defaults()->take_last();
   program.footer(kProgramFooter);

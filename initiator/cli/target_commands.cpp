@@ -13,6 +13,7 @@ namespace rdmablk::cli {
 CLI::App& add_family(CLI::App& program, const char* name, const char* description,
                      const char* footer) {
   CLI::App& family = *program.add_subcommand(name, description);
+  add_version_option(family);
   family.require_subcommand(1);
   family.footer(footer);
   return family;

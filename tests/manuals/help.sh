@@ -1,6 +1,6 @@
 #!/bin/bash
-# Checks that every program tells how it is used and which version it is, and every command how it is used; and that
-# a misspelt option or command is refused with the one that was meant.
+# Checks that every program and every command tells how it is used and which version it is; and that a
+# misspelt option or command is refused with the one that was meant.
 #
 # Usage: tests/manuals/help.sh VERSION
 #
@@ -50,6 +50,8 @@ check_program umount.rdmablk "$rdmablk"
 while read -ra command; do
   text=$("$rdmablk" "${command[@]}" --help) || complain "rdmablk ${command[*]} --help ends with status $?"
   [[ $text == *"Usage: rdmablk ${command[*]} "* ]] || complain "rdmablk ${command[*]} --help does not say how it is used"
+  text=$("$rdmablk" "${command[@]}" --version) || complain "rdmablk ${command[*]} --version ends with status $?"
+  [[ $text == "rdmablk $version" ]] || complain "rdmablk ${command[*]} --version says '$text'"
 done < <(commands_of)
 
 check_suggestion 2 list "$rdmablk" lst
