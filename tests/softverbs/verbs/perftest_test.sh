@@ -41,7 +41,7 @@ listens() {
   if [[ -n $has_cm ]]; then
     grep --quiet "@softverbs/cm/262/$1/L/" /proc/self/net/unix
   else
-    cat /proc/net/tcp /proc/net/tcp6 | grep --quiet "$(printf ':%04X [0-9A-F:]* 0A' "$1")"
+    grep --quiet --no-messages "$(printf ':%04X [0-9A-F:]* 0A' "$1")" /proc/net/tcp /proc/net/tcp6
   fi
 }
 
