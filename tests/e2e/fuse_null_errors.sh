@@ -29,8 +29,8 @@ expect_fail $usage "workers" "$fuse" --null 1M "$image" --workers 0
 expect_fail $usage "queue_depth" "$fuse" --null 1M "$image" --queue-depth=many
 expect_fail $usage "log level" "$fuse" --null 1M "$image" --log-level loud
 expect_fail $failed "map 1048576 TiB|Cannot allocate" "$fuse" --null 100000T "$image"
-"$fuse" --help | grep --quiet "Usage: rdmablk-fuse" || fail "no help"
-"$fuse" --version | grep --quiet "rdmablk-fuse [0-9]" || fail "no version"
+grep --quiet "Usage: rdmablk-fuse" < <("$fuse" --help) || fail "no help"
+grep --quiet "rdmablk-fuse [0-9]" < <("$fuse" --version) || fail "no version"
 
 # The mount point.
 expect_fail $failed "$scratch/missing does not exist" "$fuse" --null 1M "$scratch/missing"

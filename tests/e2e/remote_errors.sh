@@ -62,7 +62,7 @@ expect_fail $failed "192.0.2.1" "$rdmablk" list 192.0.2.1
 # What the help lists is what there is.
 for option in $("$RDMABLK_BIN/rdmablk-fuse" --null 1M "$image" -o nosuch 2>&1 | grep --only-matching '[a-z_]*='); do
   for program in "$rdmablk mount" "$RDMABLK_BIN/rdmablk-fuse"; do
-    $program --help | grep --quiet --fixed-strings "$option" || fail "$program --help lacks $option"
+    grep --quiet --fixed-strings "$option" < <($program --help) || fail "$program --help lacks $option"
   done
 done
 

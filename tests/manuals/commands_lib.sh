@@ -18,7 +18,7 @@ commands_of() {
 commands_with_json() {
   local -a command
   while read -ra command; do
-    "$RDMABLK_BIN/rdmablk" "${command[@]}" --help | grep -q '^  --json ' && printf '%s\n' "${command[*]}"
+    grep -q '^  --json ' < <("$RDMABLK_BIN/rdmablk" "${command[@]}" --help) && printf '%s\n' "${command[*]}"
   done < <(commands_of)
   return 0
 }

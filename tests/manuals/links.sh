@@ -27,7 +27,7 @@ while IFS=: read -r document link; do
   [[ -z $file ]] || path=$(dirname "$document")/$file
   if [[ ! -e $path ]]; then
     complain "$document: there is no $link"
-  elif [[ $link == *#* ]] && ! anchors_of "$path" | grep -qxF -e "${link#*#}"; then
+  elif [[ $link == *#* ]] && ! grep -qxF -e "${link#*#}" < <(anchors_of "$path"); then
     complain "$document: $path has no heading for #${link#*#}"
   fi
 done < <(grep -oE --with-filename '\]\([^) ]+\)' ./*.md docs/*.md common/softverbs/*.md tests/*/*.md)

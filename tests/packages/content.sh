@@ -77,14 +77,14 @@ expect_equal "conffiles" /etc/rdmablk/target.toml "$(dpkg-deb --info "$(package 
 for name in rdmablk-target rdmablk librdmablk1 librdmablk-dev; do dpkg-deb --extract "$(package "$name")" "$scratch/root"; done
 for program in usr/sbin/rdmablk-target usr/bin/rdmablk usr/bin/rdmablk-fuse; do
   expect_match "$program --version" " $version\$" "$("$scratch/root/$program" --version)"
-  ! readelf --sections "$scratch/root/$program" | grep --quiet '\.debug_info' || fail "$program was not stripped"
+  ! grep --quiet '\.debug_info' < <(readelf --sections "$scratch/root/$program") || fail "$program was not stripped"
 done
 # The symbols that dpkg-shlibdeps goes by are those of the library.
 library=$scratch/root$libraries/librdmablk.so.1
 expect_equal "symbols" "$(nm --dynamic --defined-only --with-symbol-versions "$library" |
   awk '{ sub(/@@/, "@", $3); print $3 ($2 == "A" ? "@" $3 : "") }' | LC_ALL=C sort)" \
   "$(dpkg-deb --info "$(package librdmablk1)" symbols | awk '/^ / { print $1 }' | LC_ALL=C sort)"
-! readelf --sections "$library" | grep --quiet '\.debug_info' || fail "the library was not stripped"
+! grep --quiet '\.debug_info' < <(readelf --sections "$library") || fail "the library was not stripped"
 expect_equal "where pkg-config looks" "prefix=/usr" "$(head -n 1 "$scratch/root$libraries/pkgconfig/rdmablk.pc")"
 
 grep --quiet "^ExecStart=/usr/sbin/rdmablk-target " "$scratch/root/usr/lib/systemd/system/rdmablk-target.service" ||

@@ -19,7 +19,7 @@ readonly packages=(librdmablk1 librdmablk-dev)
 readonly example=/usr/share/doc/librdmablk-dev/examples/rdmablk-example.c
 
 # is_loadable: whether the dynamic linker knows of the library.
-is_loadable() { ldconfig --print-cache | grep --quiet 'librdmablk\.so\.1 '; }
+is_loadable() { grep --quiet 'librdmablk\.so\.1 ' < <(ldconfig --print-cache); }
 
 # works PROGRAM: a new program works on the image, with the installed library.
 works() {

@@ -167,7 +167,7 @@ freeze_service() {
   until [[ $(show MainPID) != @("$pid"|0) && $(show ActiveState) == active ]]; do sleep 0.1; done
 }
 under_load "a target that is stopped" freeze_service
-journalctl --unit "$unit" --output cat | grep --quiet "Watchdog timeout" || fail "it was not the watchdog"
+grep --quiet "Watchdog timeout" < <(journalctl --unit "$unit" --output cat) || fail "it was not the watchdog"
 end_load
 
 # Where exports may lie: somewhere that stays as it is when the service ends, or nowhere.
