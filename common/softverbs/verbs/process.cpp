@@ -32,7 +32,9 @@ Process::Process()
       regions_(table()),
       service_(std::make_unique<Service>(*this)) {
   uint64_t token = 0;
-  while (token == 0) getrandom(&token, sizeof token, 0);
+  while (token == 0) {
+    if (getrandom(&token, sizeof token, 0) != sizeof token) token = 0;
+  }
   table().token = token;
   // Under Yama only a debugger may copy from and to this process; this names everyone one. It
   // fails where there is no Yama, and there it is not needed.

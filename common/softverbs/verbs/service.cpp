@@ -67,7 +67,7 @@ void Service::start() {
 void Service::bind_block() {
   listener_ = make_local_socket(SOCK_NONBLOCK);
   uint32_t first = 0;
-  getrandom(&first, sizeof first, 0);
+  if (getrandom(&first, sizeof first, 0) != sizeof first) first = 0;  // any will do
   for (uint32_t tried = 0; tried < kBlocks - 1; ++tried) {
     // Block 0 holds the reserved queue pair numbers 0 and 1.
     const uint32_t block = 1 + (first + tried) % (kBlocks - 1);
