@@ -131,17 +131,16 @@ void BackingFile::grow(std::uint64_t size, bool sparse) {
   truncate();  // what was not cut off once is not to come back
   const auto begin = static_cast<off_t>(size_.load());
   const auto end = static_cast<off_t>(size);
-  if (!sparse && ::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, begin, end - begin) != 0) {
-    const int error = errno;
-    ::ftruncate(fd_.get(), begin);  // gives back what it got
+  // Gives back what it got; what cannot be given back now is cut off before the next resize.
+  const auto undo_and_fail = [&](int error) {
+    [[maybe_unused]] const int result = ::ftruncate(fd_.get(), begin);
     fail(error);
+  };
+  if (!sparse && ::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, begin, end - begin) != 0) {
+    undo_and_fail(errno);
   }
   if (::ftruncate(fd_.get(), end) != 0) fail(errno);
-  if (::fsync(fd_.get()) != 0) {
-    const int error = errno;
-    ::ftruncate(fd_.get(), begin);
-    fail(error);
-  }
+  if (::fsync(fd_.get()) != 0) undo_and_fail(errno);
 }
 
 void BackingFile::truncate() {
