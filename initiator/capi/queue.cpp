@@ -36,10 +36,6 @@ bool is_change(Operation operation) noexcept {
          operation == Operation::discard;
 }
 
-bool has_data(Operation operation) noexcept {
-  return operation == Operation::read || operation == Operation::write;
-}
-
 }  // namespace
 
 RequestQueue::RequestQueue(const rdmablk_image& owner, initiator::Image& image, UseCounters& use,
@@ -100,7 +96,7 @@ std::int64_t RequestQueue::submit(const Wish& wish, rdmablk_memory* memory, void
   if (wish.operation != Operation::flush && wish.length == 0) {
     return fail(EINVAL, "a request is for one byte at least");
   }
-  if (has_data(wish.operation)) {
+  if (wish.has_data()) {
     if (memory == nullptr) return fail(EINVAL, "the memory is NULL");
     if (&memory->image() != &owner_) return fail(EINVAL, "the memory is another image's");
     if (!memory->holds(wish.data, wish.length)) {

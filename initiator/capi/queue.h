@@ -44,6 +44,10 @@ struct Wish {
   std::uint64_t length = 0;
   std::uint64_t offset = 0;
   unsigned flags = 0;
+
+  bool has_data() const noexcept {
+    return operation == initiator::Operation::read || operation == initiator::Operation::write;
+  }
 };
 
 /// An image's queue with room for as many requests as it is deep. One thread at a time; nothing

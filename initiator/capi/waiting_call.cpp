@@ -16,10 +16,6 @@ using initiator::Operation;
 
 constexpr std::size_t kPieceSize = std::size_t{256} << 10U;
 
-bool has_data(const Wish& wish) noexcept {
-  return wish.operation == Operation::read || wish.operation == Operation::write;
-}
-
 const char* text_of(int error) noexcept {
   switch (error) {
     case ETIMEDOUT:
@@ -38,8 +34,8 @@ const char* text_of(int error) noexcept {
 int RequestQueue::run(const Wish& wish) noexcept {
   if (const int result = check(wish, 0)) return result;
   if (wish.length == 0 && wish.operation != Operation::flush) return 0;
-  if (has_data(wish) && wish.data == nullptr) return fail(EINVAL, "the data is NULL");
-  if (has_data(wish) && bounce_ == nullptr) {
+  if (wish.has_data() && wish.data == nullptr) return fail(EINVAL, "the data is NULL");
+  if (wish.has_data() && bounce_ == nullptr) {
     const int result = guarded([this] {
       bounce_ = image_.make_buffers(pieces_.size() * kPieceSize);
       return 0;
@@ -91,7 +87,7 @@ void RequestQueue::begin_pieces(Wish& rest) noexcept {
     if (slot == nullptr) return;
     is_begun_ = true;
     Wish piece = rest;
-    if (has_data(rest)) {
+    if (rest.has_data()) {
       piece.length = std::min<std::uint64_t>(rest.length, kPieceSize);
       piece.data =
           bounce_->bytes().data() + static_cast<std::size_t>(slot - pieces_.data()) * kPieceSize;
