@@ -33,12 +33,12 @@ std::uint16_t parse_port(std::string_view text, std::string_view whole) {
 }
 
 /// Splits "[IPV6]" and what follows it from the text.
-HostPort parse_bracketed(std::string_view text) {
+HostPort parse_bracketed(std::string_view text, std::uint16_t default_port) {
   const auto close = text.find(']');
   if (close == std::string_view::npos || close == 1) {
     throw UsageError(fmt::format("'{}' is not an address: an IPv6 address is written [::1]", text));
   }
-  HostPort result{std::string(text.substr(1, close - 1))};
+  HostPort result{std::string(text.substr(1, close - 1)), default_port};
   check_host(result.host, text);
   const auto rest = text.substr(close + 1);
   if (rest.empty()) return result;
@@ -56,12 +56,12 @@ std::string HostPort::text() const {
   return is_ipv6 ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
 }
 
-HostPort parse_host_port(std::string_view text) {
+HostPort parse_host_port(std::string_view text, std::uint16_t default_port) {
   if (text.empty()) throw UsageError("the host is missing: it is written HOST[:PORT]");
-  if (text.front() == '[') return parse_bracketed(text);
+  if (text.front() == '[') return parse_bracketed(text, default_port);
   check_host(text, text);
   const auto colons = std::count(text.begin(), text.end(), ':');
-  if (colons != 1) return HostPort{std::string(text)};
+  if (colons != 1) return HostPort{std::string(text), default_port};
   const auto colon = text.find(':');
   if (colon == 0) throw UsageError(fmt::format("the host is missing in '{}'", text));
   return {std::string(text.substr(0, colon)), parse_port(text.substr(colon + 1), text)};
@@ -71,7 +71,7 @@ std::string Uri::text() const {
   return fmt::format("{}{}/{}", kScheme, target.text(), export_name);
 }
 
-Uri parse_uri(std::string_view text) {
+Uri parse_uri(std::string_view text, std::uint16_t default_port) {
   if (!text.starts_with(kScheme)) {
     throw UsageError(fmt::format(
         "'{}' is not a URI of an export: it is written {}HOST[:PORT]/EXPORT", text, kScheme));
@@ -91,7 +91,7 @@ Uri parse_uri(std::string_view text) {
         "letter or digit",
         name, kMaxExportName));
   }
-  return {parse_host_port(rest.substr(0, slash)), std::string(name)};
+  return {parse_host_port(rest.substr(0, slash), default_port), std::string(name)};
 }
 
 }  // namespace rdmablk

@@ -20,8 +20,8 @@ struct HostPort {
 };
 
 /// Reads HOST[:PORT] or [IPV6][:PORT]; a bare IPv6 address is taken without a port.
-/// Throws UsageError.
-HostPort parse_host_port(std::string_view text);
+/// @param default_port where none is given. Throws UsageError.
+HostPort parse_host_port(std::string_view text, std::uint16_t default_port = kDefaultPort);
 
 /// rdmablk://HOST[:PORT]/EXPORT
 struct Uri {
@@ -33,6 +33,6 @@ struct Uri {
 };
 
 /// Reads a URI. Throws UsageError, whose text shows the form that is expected.
-Uri parse_uri(std::string_view text);
+Uri parse_uri(std::string_view text, std::uint16_t default_port = kDefaultPort);
 
 }  // namespace rdmablk

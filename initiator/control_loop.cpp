@@ -7,8 +7,8 @@
 
 namespace rdmablk::initiator {
 
-ControlLoop::ControlLoop()
-    : cm_(cm::make_rdmacm()), cm_watch_(io_, cm_->fd(), [this] { cm_->process(); }) {}
+ControlLoop::ControlLoop(cm::Method method, const cm::Settings& settings)
+    : cm_(cm::make_manager(method, io_, settings)) {}
 
 ControlLoop::~ControlLoop() {
   stop();

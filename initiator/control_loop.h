@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "common/cm/connection.h"
-#include "common/descriptor_watch.h"
 
 namespace rdmablk::initiator {
 
@@ -27,7 +26,7 @@ class ControlLoop {
   static constexpr Clock::time_point kNever = Clock::time_point::max();
 
   /// Throws Error when this host has no RDMA device.
-  ControlLoop();
+  explicit ControlLoop(cm::Method method = cm::Method::rdmacm, const cm::Settings& settings = {});
   ~ControlLoop();
   ControlLoop(const ControlLoop&) = delete;
   ControlLoop& operator=(const ControlLoop&) = delete;
@@ -54,9 +53,8 @@ class ControlLoop {
  private:
   std::size_t run_one(Clock::time_point deadline);
 
-  std::unique_ptr<cm::ConnectionManager> cm_;
   asio::io_context io_{1};
-  DescriptorWatch cm_watch_;
+  std::unique_ptr<cm::ConnectionManager> cm_;
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
 };

@@ -44,7 +44,8 @@ std::unique_ptr<Session> Session::connect(const HostPort& target, const SessionO
 }
 
 RdmaSession::RdmaSession(const HostPort& target, const SessionOptions& options)
-    : target_(target),
+    : loop_(options.method, options.connections),
+      target_(target),
       timeout_(options.timeout),
       credentials_(options.credentials),
       offered_features_(options.features),

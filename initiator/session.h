@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/cm/settings.h"
 #include "common/protocol/features.h"
 #include "common/protocol/messages.h"
 #include "common/uri.h"
@@ -27,6 +28,10 @@ struct SessionOptions {
 
   /// Who this is, for a target that asks; nothing: the target must not ask.
   std::optional<Credentials> credentials{};
+
+  /// How to connect.
+  cm::Method method = cm::Method::rdmacm;
+  cm::Settings connections{};
 
   /// What to tell the target that this end knows.
   protocol::Features features = protocol::kKnownFeatures;

@@ -8,7 +8,7 @@ std::vector<std::string> changed_settings(const Options& before, const Options& 
     if (one != other) names.emplace_back(name);
   };
   compare("--listen", before.listen, now.listen);
-  compare("--device", before.device, now.device);
+  compare("--device", before.connections.device, now.connections.device);
   compare("--metrics", before.metrics, now.metrics);
   compare("--state-dir", before.state_directory, now.state_directory);
   compare("--auth", before.key_file, now.key_file);

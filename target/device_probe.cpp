@@ -19,16 +19,18 @@ namespace {
 
 using Kind = Finding::Kind;
 
-std::vector<SocketAddress> at_any_port(std::vector<SocketAddress> addresses) {
-  for (SocketAddress& address : addresses) address.set_port(0);
+ListenAddresses at_any_port(ListenAddresses addresses) {
+  for (auto& [method, of_method] : addresses) {
+    for (SocketAddress& address : of_method) address.set_port(0);
+  }
   return addresses;
 }
 
 /// Whether its ports are free; the target that runs has them, most likely.
-std::string try_ports(cm::ConnectionManager& manager, const Options& options,
-                      const std::vector<SocketAddress>& addresses) {
+std::string try_ports(const cm::Managers& managers, const Options& options,
+                      const ListenAddresses& addresses) {
   try {
-    select_devices(manager, addresses, options.device);
+    select_devices(managers, addresses, options.connections.device);
     return "";
   } catch (const SystemError& error) {
     if (error.error() != EADDRINUSE) throw;
@@ -36,13 +38,15 @@ std::string try_ports(cm::ConnectionManager& manager, const Options& options,
   }
 }
 
-void look(const Options& options, const std::vector<SocketAddress>& addresses, Findings& findings) {
-  const auto manager = cm::make_rdmacm();
-  const auto devices = select_devices(*manager, at_any_port(addresses), options.device);
+void look(const Options& options, const ListenAddresses& addresses, Findings& findings) {
+  asio::io_context io;
+  const auto managers = cm::make_managers(methods_of(options.listen), io, options.connections);
+  const auto devices =
+      select_devices(managers, at_any_port(addresses), options.connections.device);
   std::vector<std::string> names;
   for (ibv_context* const device : devices) names.push_back(verbs::device_name(device));
   findings.add(Kind::fine, fmt::format("to be reached over {}", fmt::join(names, ", ")));
-  const std::string busy = try_ports(*manager, options, addresses);
+  const std::string busy = try_ports(managers, options, addresses);
   if (busy.empty()) return;
   findings.add(Kind::note, busy + "; a target that runs has it, or another program");
 }
@@ -50,11 +54,12 @@ void look(const Options& options, const std::vector<SocketAddress>& addresses, F
 }  // namespace
 
 void probe_devices(const Options& options, Findings& findings) {
-  std::vector<SocketAddress> addresses;
-  for (const HostPort& place : options.listen) {
+  ListenAddresses addresses;
+  for (const ListenPlace& place : options.listen) {
     findings.attempt([&] {
-      const auto found = resolve(place);
-      addresses.insert(addresses.end(), found.begin(), found.end());
+      const auto found = resolve(place.where);
+      auto& of_method = addresses[place.method];
+      of_method.insert(of_method.end(), found.begin(), found.end());
       return fmt::format("to listen on {}", found.front().text());
     });
   }

@@ -40,11 +40,9 @@ std::vector<ibv_context*> devices_of(const cm::ConnectionManager& manager,
   return devices;
 }
 
-}  // namespace
-
-Listeners listen_on(cm::ConnectionManager& manager, const std::vector<SocketAddress>& addresses,
-                    cm::RequestHandler& handler) {
-  Listeners listeners;
+void listen_on(cm::ConnectionManager& manager, const std::vector<SocketAddress>& addresses,
+               cm::RequestHandler& handler, Listeners& listeners) {
+  const std::size_t before = listeners.size();
   std::exception_ptr failure;
   for (const SocketAddress& address : addresses) {
     try {
@@ -57,22 +55,49 @@ Listeners listen_on(cm::ConnectionManager& manager, const std::vector<SocketAddr
       failure = std::current_exception();
     }
   }
-  if (listeners.empty()) std::rethrow_exception(failure);
+  if (listeners.size() == before) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+ListenAddresses resolve_all(const std::vector<ListenPlace>& places) {
+  ListenAddresses addresses;
+  for (const ListenPlace& place : places) {
+    auto& of_method = addresses[place.method];
+    const auto found = resolve(place.where);
+    of_method.insert(of_method.end(), found.begin(), found.end());
+  }
+  return addresses;
+}
+
+std::set<cm::Method> methods_of(const std::vector<ListenPlace>& places) {
+  std::set<cm::Method> methods;
+  for (const ListenPlace& place : places) methods.insert(place.method);
+  return methods;
+}
+
+Listeners listen_on(const cm::Managers& managers, const ListenAddresses& addresses,
+                    cm::RequestHandler& handler) {
+  Listeners listeners;
+  for (const auto& [method, of_method] : addresses) {
+    listen_on(*managers.at(method), of_method, handler, listeners);
+  }
   return listeners;
 }
 
-std::vector<ibv_context*> select_devices(cm::ConnectionManager& manager,
-                                         const std::vector<SocketAddress>& addresses,
-                                         const std::optional<std::string>& wanted) {
-  ibv_context* const named = wanted ? find_device(manager, *wanted) : nullptr;
+std::vector<ibv_context*> select_devices(const cm::Managers& managers,
+                                         const ListenAddresses& addresses,
+                                         const std::string& wanted) {
+  const cm::ConnectionManager& any = *managers.begin()->second;
+  ibv_context* const named = wanted.empty() ? nullptr : find_device(any, wanted);
   NotReady not_ready;
-  const auto listeners = listen_on(manager, addresses, not_ready);
-  const auto devices = devices_of(manager, listeners);
+  const auto listeners = listen_on(managers, addresses, not_ready);
+  const auto devices = devices_of(any, listeners);
   if (named == nullptr) return devices;
   if (std::find(devices.begin(), devices.end(), named) == devices.end()) {
     throw Error(fmt::format("address {} belongs to RDMA device {}, not to {}",
                             listeners.front()->address().text(),
-                            verbs::device_name(devices.front()), *wanted));
+                            verbs::device_name(devices.front()), wanted));
   }
   return {named};
 }

@@ -46,10 +46,10 @@ void tell_idle_discards(const std::vector<std::string>& names) {
 }
 
 /// Everything of the server is gone when this returns.
-ServerEnd serve(cm::ConnectionManager& manager, const ServiceManager& service_manager,
-                const Options& options, InheritedMemory inherited, Reload::Load load,
-                const std::function<void(const Server&)>& on_serving) {
-  Server server(manager, service_manager, options, std::move(inherited), std::move(load));
+ServerEnd serve(asio::io_context& io, const cm::Managers& managers,
+                const ServiceManager& service_manager, const Options& options, InheritedMemory inherited,
+                Reload::Load load, const std::function<void(const Server&)>& on_serving) {
+  Server server(io, managers, service_manager, options, std::move(inherited), std::move(load));
   return server.run([&] { on_serving(server); });
 }
 
@@ -101,7 +101,8 @@ int run(int argc, char** argv) {
   // What makes no sense is not to end a target that serves.
   auto discards = options.discards;
   check_inherited(service_manager, options, discards, inherited);
-  const auto manager = cm::make_rdmacm();
+  asio::io_context io{1};
+  const auto managers = cm::make_managers(methods_of(options.listen), io, options.connections);
   std::optional<Predecessor> predecessor;
   if (options.predecessor) {
     predecessor.emplace(*options.predecessor, SuccessionRequest{options.exports, options.discards},
@@ -110,7 +111,7 @@ int run(int argc, char** argv) {
   }
   tell_idle_discards(discards);
   const auto load = [argc, argv] { return load_options(argc, argv); };
-  auto end = serve(*manager, service_manager, options, std::move(inherited), load,
+  auto end = serve(io, managers, service_manager, options, std::move(inherited), load,
                    [&](const Server& server) {
                      if (predecessor) predecessor->confirm();
                      surroundings.begin(server);

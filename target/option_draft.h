@@ -19,6 +19,8 @@ struct OptionDraft {
 
   Options options;  ///< its exports are those of the configuration
   std::vector<ExportSpec> command_line_exports;
+  std::vector<cm::Method> methods{cm::Method::rdmacm};
+  std::optional<std::string> listen;
   bool insecure = false;
   Invocation invocation;
 };

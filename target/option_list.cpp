@@ -21,6 +21,13 @@ constexpr std::uint64_t kMinSlotSize = 4096;
 constexpr std::uint64_t kMaxSlotSize = std::uint64_t{16} << 20;
 constexpr std::uint64_t kMaxSlotMemory = std::uint64_t{1} << 50;
 
+std::vector<cm::Method> read_methods(const std::string& text) {
+  if (text == "rdmacm") return {cm::Method::rdmacm};
+  if (text == "tcp") return {cm::Method::tcp};
+  if (text == "both") return {cm::Method::rdmacm, cm::Method::tcp};
+  throw UsageError(fmt::format("--cm takes rdmacm, tcp or both, not '{}'", text));
+}
+
 constexpr const char* kForExperts = "For experts";
 
 void check_discards(const std::vector<std::string>& names) {
@@ -78,10 +85,20 @@ void describe_places(CLI::App& app, OptionDraft& draft) {
   Options& options = draft.options;
   add_text(
       app, "--listen", "ADDR[:PORT]",
-      [&](const std::string& text) { options.listen = {parse_listen(text)}; },
-      "Where to listen; without it on all addresses, at port 10812");
+      [&](const std::string& text) {
+        parse_listen(text, draft.methods);
+        draft.listen = text;
+      },
+      "Where to listen; without it on all addresses. Without PORT it is 10812 for rdmacm and 10813 "
+      "for tcp; with --cm both, tcp gets the port after PORT");
   add_text(
-      app, "--device", "DEVICE", [&](const std::string& name) { options.device = name; },
+      app, "--cm", "rdmacm|tcp|both",
+      [&](const std::string& text) { draft.methods = read_methods(text); },
+      "How clients connect: by rdma_cm, which needs IP addresses on the RDMA network, by TCP over "
+      "any network, or by either")
+      ->default_str("rdmacm");
+  add_text(
+      app, "--device", "DEVICE", [&](const std::string& name) { options.connections.device = name; },
       "Use this RDMA device only");
   add_text(
       app, "--state-dir", "DIRECTORY",

@@ -61,9 +61,12 @@ void check_exports(const Options& options) {
       "--config FILE; --help shows how to use it");
 }
 
-std::vector<HostPort> default_addresses(const Options& options) {
-  if (options.command) return {HostPort{"127.0.0.1", 0}};
-  return {HostPort{"0.0.0.0"}, HostPort{"::"}};
+std::vector<ListenPlace> places_to_listen(const OptionDraft& draft) {
+  if (draft.listen) return parse_listen(*draft.listen, draft.methods);
+  if (draft.options.command) return parse_listen("127.0.0.1:0", draft.methods);
+  auto places = parse_listen("0.0.0.0", draft.methods);
+  for (ListenPlace& place : parse_listen("[::]", draft.methods)) places.push_back(std::move(place));
+  return places;
 }
 
 }  // namespace
@@ -74,25 +77,38 @@ OptionDraft::OptionDraft() {
 }
 
 Options finish(OptionDraft draft) {
+  draft.options.listen = places_to_listen(draft);
   Options options = std::move(draft.options);
   for (ExportSpec& spec : draft.command_line_exports) options.exports.push_back(std::move(spec));
   check_exports(options);
   check_authentication(options, draft.insecure);
   check_client_slot_memory(options);
   options.admin.check();
-  if (options.listen.empty()) options.listen = default_addresses(options);
   return options;
 }
 
-HostPort parse_listen(std::string_view text) {
+std::vector<ListenPlace> parse_listen(std::string_view text, std::span<const cm::Method> methods) {
   constexpr std::string_view kAnyPort = ":0";
   const bool one_colon = std::count(text.begin(), text.end(), ':') == 1;
   const bool bracketed = text.size() > kAnyPort.size() && text[text.size() - 3] == ']';
   const bool any_port = text.ends_with(kAnyPort) && (one_colon || bracketed);
   if (any_port) text.remove_suffix(kAnyPort.size());
-  HostPort result = parse_host_port(text);
-  if (any_port) result.port = 0;
-  return result;
+  constexpr std::uint16_t kNoPort = 0;
+  const HostPort given = parse_host_port(text, kNoPort);
+  std::vector<ListenPlace> places;
+  for (const cm::Method method : methods) {
+    HostPort where = given;
+    if (given.port == kNoPort) {
+      where.port = any_port ? 0 : cm::default_port(method);
+    } else if (given.port > UINT16_MAX - places.size()) {
+      throw UsageError(fmt::format(
+          "--listen {}: with --cm both TCP gets the port after it, and there is none", text));
+    } else {
+      where.port = static_cast<std::uint16_t>(given.port + places.size());
+    }
+    places.push_back({method, where});
+  }
+  return places;
 }
 
 std::optional<Invocation> parse_invocation(int argc, const char* const* argv) {

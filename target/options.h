@@ -3,10 +3,12 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/cm/settings.h"
 #include "common/uri.h"
 #include "target/admin_options.h"
 #include "target/export_spec.h"
@@ -14,14 +16,24 @@
 
 namespace rdmablk::target {
 
+/// An address to listen on, and how those connect who come there.
+struct ListenPlace {
+  cm::Method method = cm::Method::rdmacm;
+  HostPort where;
+
+  bool operator==(const ListenPlace&) const = default;
+};
+
 /// What the command line and the configuration files ask for.
 struct Options {
   std::vector<ExportSpec> exports;
 
   /// Where to listen, as far as this host has the addresses. A port of zero: any that is free.
-  std::vector<HostPort> listen;
+  std::vector<ListenPlace> listen;
 
-  std::optional<std::string> device;  ///< the only device to use; nothing: all
+  /// How connections are to be; its device is the only one to use.
+  cm::Settings connections;
+
   std::string
       state_directory;  ///< where the identities of exports are kept; empty: the usual place
   std::vector<std::string> discards;  ///< exports whose kept memory is to be let go of
@@ -68,6 +80,8 @@ Options load_options(int argc, const char* const* argv);
 std::optional<Options> parse_options(int argc, const char* const* argv);
 
 /// Reads ADDR[:PORT]; unlike everywhere else, the port may be zero. Throws UsageError.
-HostPort parse_listen(std::string_view text);
+/// @param methods by which clients may connect there. Each has a port of its own: without PORT its
+/// default, else PORT for the first, and the one after it for the second.
+std::vector<ListenPlace> parse_listen(std::string_view text, std::span<const cm::Method> methods);
 
 }  // namespace rdmablk::target

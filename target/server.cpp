@@ -25,20 +25,13 @@ using protocol::Status;
 /// How often a target that cannot end says why.
 constexpr std::chrono::seconds kDrainReport{5};
 
-std::vector<SocketAddress> resolve_all(const std::vector<HostPort>& listen) {
-  std::vector<SocketAddress> addresses;
-  for (const HostPort& candidate : listen) {
-    const auto found = resolve(candidate);
-    addresses.insert(addresses.end(), found.begin(), found.end());
-  }
-  return addresses;
-}
-
 }  // namespace
 
-Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_manager,
-               const Options& options, InheritedMemory inherited, Reload::Load load)
-    : manager_(manager),
+Server::Server(asio::io_context& io, const cm::Managers& managers,
+               const ServiceManager& service_manager, const Options& options,
+               InheritedMemory inherited, Reload::Load load)
+    : io_(io),
+      managers_(managers),
       service_manager_(service_manager),
       limits_(options.limits),
       metrics_(options.metrics),
@@ -49,7 +42,7 @@ Server::Server(cm::ConnectionManager& manager, const ServiceManager& service_man
       addresses_(resolve_all(options.listen)),
       client_queues_(options.limits.client_queues),
       exports_(io_, options, std::move(inherited),
-               select_devices(manager, addresses_, options.device), service_manager),
+               select_devices(managers, addresses_, options.connections.device), service_manager),
       changes_(io_, exports_,
                [this](const Export& exported) { sessions_->end_export(exported.spec().name); }),
       reload_(options, std::move(load), exports_, *this, [this](const Export& exported) {
@@ -79,12 +72,11 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   wait_for_signal();
   count_signal_.emplace(io_, SIGUSR1);
   wait_for_count_signal();
-  listeners_ = listen_on(manager_, addresses_, *this);
+  listeners_ = listen_on(managers_, addresses_, *this);
   admin_.emplace(io_, *this, store_ ? &*store_ : nullptr, facts(), admin_options_, predecessor_);
   exports_.begin();  // nobody is served before this: connections wait
   SuccessionHandler& succession = *this;
   succession_.emplace(io_, succession);
-  const DescriptorWatch watch(io_, manager_.fd(), [this] { manager_.process(); });
   std::vector<std::unique_ptr<DeviceEvents>> device_events;
   for (const auto& device : exports_.devices()) {
     device_events.push_back(std::make_unique<DeviceEvents>(io_, device->context()));

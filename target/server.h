@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "common/cm/connection.h"
-#include "common/descriptor_watch.h"
 #include "common/log_limiter.h"
 #include "common/protocol/private_data.h"
 #include "common/socket_address.h"
@@ -53,10 +52,11 @@ struct ServerEnd {
 class Server final : public Administration, private cm::RequestHandler, private SuccessionHandler {
  public:
   /// Makes and registers the exports.
-  /// @param manager, service_manager outlive the server. @param inherited memory of exports that
-  /// earlier processes left; all of it is for these. @param load reads the options again, for
-  /// reload(). Throws Error.
-  Server(cm::ConnectionManager& manager, const ServiceManager& service_manager,
+  /// @param io of the control thread. @param managers one for each way to connect that the options
+  /// name; they use `io`. All of these and service_manager outlive the server. @param inherited
+  /// memory of exports that earlier processes left; all of it is for these. @param load reads the
+  /// options again, for reload(). Throws Error.
+  Server(asio::io_context& io, const cm::Managers& managers, const ServiceManager& service_manager,
          const Options& options, InheritedMemory inherited, Reload::Load load);
   ~Server() override;
   Server(const Server&) = delete;
@@ -104,7 +104,8 @@ class Server final : public Administration, private cm::RequestHandler, private 
   std::string status_text() const;
   Done telling_status(Done done);
 
-  cm::ConnectionManager& manager_;
+  asio::io_context& io_;
+  const cm::Managers& managers_;
   const ServiceManager& service_manager_;
   Limits limits_;
   std::optional<HostPort> metrics_;
@@ -117,8 +118,7 @@ class Server final : public Administration, private cm::RequestHandler, private 
   LogLimiter strangers_;
   LogLimiter refusals_;
   Counters counters_;
-  asio::io_context io_{1};
-  std::vector<SocketAddress> addresses_;
+  ListenAddresses addresses_;
   ClientBudgets client_queues_;
   Exports exports_;
   ExportChanges changes_;

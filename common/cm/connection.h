@@ -2,12 +2,16 @@
 
 #include <infiniband/verbs.h>
 
+#include <asio/io_context.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 
+#include "common/cm/settings.h"
 #include "common/socket_address.h"
 #include "common/verbs/completion_queue.h"
 #include "common/verbs/protection_domain.h"
@@ -54,8 +58,8 @@ struct Event {
 
 class Connection;
 
-/// Is told what happens to a connection, on the thread that calls ConnectionManager::process(). It
-/// may destroy the connection.
+/// Is told what happens to a connection, by the io_context of its manager. It may destroy the
+/// connection.
 class EventHandler {
  public:
   virtual ~EventHandler() = default;
@@ -108,7 +112,7 @@ class Connection {
   virtual void disconnect() noexcept = 0;
 };
 
-/// Is told of requests to connect, on the thread that calls ConnectionManager::process().
+/// Is told of requests to connect, by the io_context of the manager.
 class RequestHandler {
  public:
   virtual ~RequestHandler() = default;
@@ -134,20 +138,14 @@ class Listener {
   virtual ibv_context* device() const noexcept = 0;
 };
 
-/// Makes connections. Used by one thread; outlives what it made.
+/// Makes connections. Used by the thread that runs the io_context that it was made with; outlives
+/// what it made. Errors thrown by handlers come out of that io_context's run.
 class ConnectionManager {
  public:
   ConnectionManager() = default;
   virtual ~ConnectionManager() = default;
   ConnectionManager(const ConnectionManager&) = delete;
   ConnectionManager& operator=(const ConnectionManager&) = delete;
-
-  /// Readable when process() has something to do.
-  virtual int fd() const noexcept = 0;
-
-  /// Handles what has happened, calling the handlers. Never blocks. Errors thrown by handlers pass
-  /// through.
-  virtual void process() = 0;
 
   /// The devices that connections may come over.
   virtual std::span<ibv_context* const> devices() const noexcept = 0;
@@ -163,7 +161,17 @@ class ConnectionManager {
   virtual std::unique_ptr<Connection> open(const SocketAddress& peer, EventHandler& handler) = 0;
 };
 
-/// Connection set-up by rdma_cm (rdma_cm(7)). Throws Error when this host has no RDMA device.
-std::unique_ptr<ConnectionManager> make_rdmacm();
+/// Makes a manager of its own devices.
+/// @param io of the control thread; outlives the manager. Throws Error when this host has no RDMA
+/// device, and UsageError for a setting that the method has no place for.
+std::unique_ptr<ConnectionManager> make_manager(Method method, asio::io_context& io,
+                                                const Settings& settings = {});
+
+using Managers = std::map<Method, std::unique_ptr<ConnectionManager>>;
+
+/// Makes one of each method, which share their devices. Throws as make_manager() does.
+/// @pre there is a method.
+Managers make_managers(const std::set<Method>& methods, asio::io_context& io,
+                       const Settings& settings = {});
 
 }  // namespace rdmablk::cm

@@ -21,14 +21,6 @@ constexpr int kRouteTimeoutMs = 5000;
 constexpr int kAddressTimeoutMs = 500;
 constexpr unsigned kAddressAttempts = 10;
 
-/// How long to wait for an acknowledgement, as 4.096 us * 2^n: 0.27 s. A peer that vanished without
-/// a word is noticed after kRetries of them, of which a device may make each up to four times as
-/// long.
-constexpr std::uint8_t kAckTimeout = 16;
-
-/// Retries after a lost packet. There could be 7 (3 bits), which soft-RoCE takes for without end.
-constexpr std::uint8_t kRetries = 6;
-
 /// Retries when the peer had posted no receive. Ours always have; 7 would mean for ever.
 constexpr std::uint8_t kReceiverNotReadyRetries = 6;
 
@@ -62,29 +54,23 @@ std::uint8_t clamp_depth(int value) {
   return static_cast<std::uint8_t>(std::clamp(value, 1, static_cast<int>(kMaxReadDepth)));
 }
 
-rdma_conn_param parameters(std::span<const std::byte> private_data) {
-  rdma_conn_param result{};
-  result.private_data = private_data.data();
-  result.private_data_len = static_cast<std::uint8_t>(private_data.size());
-  result.retry_count = kRetries;
-  result.rnr_retry_count = kReceiverNotReadyRetries;
-  return result;
-}
-
 }  // namespace
 
-RdmacmConnection::RdmacmConnection(CmId id, IdDisposal& disposal, const SocketAddress& peer,
-                                   EventHandler& handler)
-    : id_(std::move(id)), disposal_(disposal), handler_(&handler) {
+RdmacmConnection::RdmacmConnection(CmId id, IdDisposal& disposal, const Settings& settings,
+                                   const SocketAddress& peer, EventHandler& handler)
+    : id_(std::move(id)), disposal_(disposal), settings_(settings), handler_(&handler) {
   id_->context = static_cast<CmIdOwner*>(this);
+  set_traffic_class();
   if (!resolve_address(peer)) {
     throw SystemError(fmt::format("look for an RDMA device that leads to {}", peer.text()), errno);
   }
 }
 
-RdmacmConnection::RdmacmConnection(CmId id, IdDisposal& disposal, std::uint8_t peer_read_depth)
+RdmacmConnection::RdmacmConnection(CmId id, IdDisposal& disposal, const Settings& settings,
+                                   std::uint8_t peer_read_depth)
     : id_(std::move(id)),
       disposal_(disposal),
+      settings_(settings),
       peer_read_depth_(peer_read_depth),
       is_request_(true) {
   id_->context = static_cast<CmIdOwner*>(this);
@@ -124,6 +110,23 @@ verbs::QueuePair& RdmacmConnection::create_queue_pair(const verbs::ProtectionDom
          errno);
   }
   return qp_.emplace(id_->qp, attributes.cap.max_inline_data);
+}
+
+rdma_conn_param RdmacmConnection::parameters(std::span<const std::byte> private_data) const {
+  rdma_conn_param result{};
+  result.private_data = private_data.data();
+  result.private_data_len = static_cast<std::uint8_t>(private_data.size());
+  result.retry_count = settings_.retries;
+  result.rnr_retry_count = kReceiverNotReadyRetries;
+  return result;
+}
+
+/// A hint to the network, which soft-iWARP does not take.
+void RdmacmConnection::set_traffic_class() {
+  if (!settings_.traffic_class) return;
+  std::uint8_t traffic_class = *settings_.traffic_class;
+  rdma_set_option(id_.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &traffic_class,
+                  sizeof traffic_class);
 }
 
 /// Throws SystemError when the port is down.
@@ -211,7 +214,7 @@ void RdmacmConnection::on_address_error(int error) {
 
 void RdmacmConnection::resolve_route() {
   // Of use on InfiniBand and RoCE only, and only from Linux 5.1 on: refusal is no failure.
-  std::uint8_t timeout = kAckTimeout;
+  std::uint8_t timeout = settings_.ack_timeout;
   rdma_set_option(id_.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof timeout);
   if (rdma_resolve_route(id_.get(), kRouteTimeoutMs) != 0) tell(EventType::failed, errno);
 }

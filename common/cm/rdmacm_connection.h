@@ -33,11 +33,13 @@ class CmIdOwner {
 class RdmacmConnection final : public Connection, public CmIdOwner {
  public:
   /// Takes an identifier that is not bound to a device yet, and starts to resolve `peer`.
-  /// @param disposal outlives this; gets the identifier at the end.
-  RdmacmConnection(CmId id, IdDisposal& disposal, const SocketAddress& peer, EventHandler& handler);
+  /// @param disposal gets the identifier at the end; outlives this, as the settings do.
+  RdmacmConnection(CmId id, IdDisposal& disposal, const Settings& settings,
+                   const SocketAddress& peer, EventHandler& handler);
 
   /// Takes the identifier of a request to connect.
-  RdmacmConnection(CmId id, IdDisposal& disposal, std::uint8_t peer_read_depth);
+  RdmacmConnection(CmId id, IdDisposal& disposal, const Settings& settings,
+                   std::uint8_t peer_read_depth);
 
   ~RdmacmConnection() override;
   RdmacmConnection(const RdmacmConnection&) = delete;
@@ -59,6 +61,8 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
   void request(CmId /*id*/, const RdmacmEvent& /*event*/) override {}
 
  private:
+  rdma_conn_param parameters(std::span<const std::byte> private_data) const;
+  void set_traffic_class();
   void require_port(const std::string& doing) const;
   bool resolve_address(SocketAddress peer);
   void on_address_error(int error);
@@ -71,6 +75,7 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
 
   CmId id_;
   IdDisposal& disposal_;
+  const Settings& settings_;
   EventHandler* handler_ = nullptr;
   std::mutex qp_mutex_;  ///< its destruction against the control thread
   std::optional<verbs::QueuePair> qp_;

@@ -5,9 +5,10 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/cm/connection.h"
 #include "common/cm/id_disposal.h"
+#include "common/cm/managers.h"
 #include "common/cm/rdmacm_connection.h"
+#include "common/descriptor_watch.h"
 #include "common/error.h"
 #include "common/known_error.h"
 #include "common/unique_fd.h"
@@ -47,29 +48,6 @@ class EventChannel {
   std::unique_ptr<rdma_event_channel, Destroy> channel_;
 };
 
-/// The devices as rdma_cm has opened them: a queue pair's protection domain must be of the same
-/// context as its identifier.
-class CmDevices {
- public:
-  CmDevices() {
-    int count = 0;
-    list_.reset(rdma_get_devices(&count));
-    if (!list_ || count == 0) {
-      throw KnownError(
-          ENODEV, fmt::format("there is no RDMA device on this host; {}", verbs::no_device_hint()));
-    }
-    devices_ = {list_.get(), static_cast<std::size_t>(count)};
-  }
-  std::span<ibv_context* const> get() const noexcept { return devices_; }
-
- private:
-  struct Free {
-    void operator()(ibv_context** list) const noexcept { rdma_free_devices(list); }
-  };
-  std::unique_ptr<ibv_context*[], Free> list_;
-  std::span<ibv_context* const> devices_;
-};
-
 CmId create_id(const EventChannel& channel) {
   rdma_cm_id* id = nullptr;
   if (rdma_create_id(channel.get(), &id, nullptr, RDMA_PS_TCP) != 0) {
@@ -80,9 +58,9 @@ CmId create_id(const EventChannel& channel) {
 
 class RdmacmListener final : public Listener, public CmIdOwner {
  public:
-  RdmacmListener(CmId id, IdDisposal& disposal, const SocketAddress& address,
-                 RequestHandler& handler)
-      : id_(std::move(id)), disposal_(disposal), handler_(handler) {
+  RdmacmListener(CmId id, IdDisposal& disposal, const Settings& settings,
+                 const SocketAddress& address, RequestHandler& handler)
+      : id_(std::move(id)), disposal_(disposal), settings_(settings), handler_(handler) {
     id_->context = static_cast<CmIdOwner*>(this);
     set_address_family_only();
     SocketAddress bound = address;
@@ -97,9 +75,9 @@ class RdmacmListener final : public Listener, public CmIdOwner {
   void handle(const RdmacmEvent& /*event*/) override {}
 
   void request(CmId id, const RdmacmEvent& event) override {
-    handler_.on_request(
-        std::make_unique<RdmacmConnection>(std::move(id), disposal_, event.peer_read_depth),
-        event.data);
+    handler_.on_request(std::make_unique<RdmacmConnection>(std::move(id), disposal_, settings_,
+                                                           event.peer_read_depth),
+                        event.data);
   }
 
  private:
@@ -133,15 +111,31 @@ class RdmacmListener final : public Listener, public CmIdOwner {
 
   CmId id_;
   IdDisposal& disposal_;
+  const Settings& settings_;
   RequestHandler& handler_;
 };
 
 class RdmacmManager final : public ConnectionManager {
  public:
-  int fd() const noexcept override { return channel_.get()->fd; }
-  std::span<ibv_context* const> devices() const noexcept override { return devices_.get(); }
+  RdmacmManager(asio::io_context& io, std::shared_ptr<const Devices> devices, Settings settings)
+      : settings_(std::move(settings)),
+        devices_(std::move(devices)),
+        watch_(io, channel_.get()->fd, [this] { process(); }) {}
 
-  void process() override {
+  std::span<ibv_context* const> devices() const noexcept override { return devices_->get(); }
+
+  std::unique_ptr<Listener> listen(const SocketAddress& address, RequestHandler& handler) override {
+    return std::make_unique<RdmacmListener>(create_id(channel_), disposal_, settings_, address,
+                                            handler);
+  }
+
+  std::unique_ptr<Connection> open(const SocketAddress& peer, EventHandler& handler) override {
+    return std::make_unique<RdmacmConnection>(create_id(channel_), disposal_, settings_, peer,
+                                              handler);
+  }
+
+ private:
+  void process() {
     rdma_cm_event* event = nullptr;
     for (int i = 0; i < kEventsATurn && rdma_get_cm_event(channel_.get(), &event) == 0; ++i) {
       take(event);
@@ -149,15 +143,6 @@ class RdmacmManager final : public ConnectionManager {
     disposal_.retry();
   }
 
-  std::unique_ptr<Listener> listen(const SocketAddress& address, RequestHandler& handler) override {
-    return std::make_unique<RdmacmListener>(create_id(channel_), disposal_, address, handler);
-  }
-
-  std::unique_ptr<Connection> open(const SocketAddress& peer, EventHandler& handler) override {
-    return std::make_unique<RdmacmConnection>(create_id(channel_), disposal_, peer, handler);
-  }
-
- private:
   /// Copies and acknowledges the event before anything else: an identifier with an unacknowledged
   /// one cannot be destroyed.
   void take(rdma_cm_event* event) {
@@ -184,15 +169,32 @@ class RdmacmManager final : public ConnectionManager {
     }
   }
 
+  Settings settings_;
+  std::shared_ptr<const Devices> devices_;
   EventChannel channel_;
   IdDisposal disposal_;
-  CmDevices devices_;
+  DescriptorWatch watch_;
 };
+
+/// What of an address on the RDMA network rdma_cm decides alone.
+void refuse_settings(const Settings& settings) {
+  const char* const refused = settings.pkey_index      ? "partition key"
+                              : settings.service_level ? "service level"
+                              : settings.path_mtu      ? "path MTU"
+                                                       : nullptr;
+  if (refused == nullptr) return;
+  throw UsageError(fmt::format(
+      "with rdma_cm the {} comes from the network's own configuration; --cm tcp takes one",
+      refused));
+}
 
 }  // namespace
 
-std::unique_ptr<ConnectionManager> make_rdmacm() {
-  return std::make_unique<RdmacmManager>();
+std::unique_ptr<ConnectionManager> make_rdmacm(asio::io_context& io,
+                                               std::shared_ptr<const Devices> devices,
+                                               const Settings& settings) {
+  refuse_settings(settings);
+  return std::make_unique<RdmacmManager>(io, std::move(devices), settings);
 }
 
 }  // namespace rdmablk::cm

@@ -1,7 +1,6 @@
 #include "tests/fuzz/scripted_manager.h"
 
-#include <sys/eventfd.h>
-
+#include <asio/post.hpp>
 #include <utility>
 
 #include "common/error.h"
@@ -14,8 +13,8 @@ ConnectionScript* current_script = nullptr;
 
 }  // namespace
 
-ScriptedManager::ScriptedManager()
-    : wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), devices_{scripted_context()} {}
+ScriptedManager::ScriptedManager(asio::io_context& io)
+    : io_(io), devices_{scripted_context()} {}
 
 ScriptedManager::~ScriptedManager() = default;
 
@@ -24,8 +23,6 @@ void ScriptedManager::use(ConnectionScript* script) noexcept {
 }
 
 void ScriptedManager::process() {
-  eventfd_t count = 0;
-  ::eventfd_read(wakeup_.get(), &count);
   while (!due_.empty()) {
     const Due next = due_.front();
     due_.erase(due_.begin());
@@ -47,7 +44,7 @@ std::unique_ptr<cm::Connection> ScriptedManager::open(const SocketAddress& /*pee
 
 void ScriptedManager::tell(ManagedConnection& connection, const cm::Event& event) {
   due_.push_back({&connection, event});
-  ::eventfd_write(wakeup_.get(), 1);
+  asio::post(io_, lifetime_.guard([this] { process(); }));
 }
 
 void ScriptedManager::forget(const ManagedConnection& connection) noexcept {
@@ -68,8 +65,9 @@ void ManagedConnection::connect(std::span<const std::byte> private_data) {
 
 namespace rdmablk::cm {
 
-std::unique_ptr<ConnectionManager> make_rdmacm() {
-  return std::make_unique<fuzz::ScriptedManager>();
+std::unique_ptr<ConnectionManager> make_manager(Method /*method*/, asio::io_context& io,
+                                                const Settings& /*settings*/) {
+  return std::make_unique<fuzz::ScriptedManager>(io);
 }
 
 }  // namespace rdmablk::cm

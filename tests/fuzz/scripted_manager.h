@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "common/unique_fd.h"
+#include "common/lifetime.h"
 #include "tests/fuzz/scripted_connection.h"
 
 namespace rdmablk::fuzz {
@@ -25,17 +25,15 @@ class ConnectionScript {
 };
 
 /// Makes connections that go where the script says. Stands in for rdma_cm in what links it: its
-/// source defines cm::make_rdmacm().
+/// source defines cm::make_manager().
 class ScriptedManager final : public cm::ConnectionManager {
  public:
-  ScriptedManager();
+  explicit ScriptedManager(asio::io_context& io);
   ~ScriptedManager() override;
 
   /// The script of all managers made from now on. @param script outlives them.
   static void use(ConnectionScript* script) noexcept;
 
-  int fd() const noexcept override { return wakeup_.get(); }
-  void process() override;
   std::span<ibv_context* const> devices() const noexcept override { return devices_; }
   std::unique_ptr<cm::Listener> listen(const SocketAddress& address,
                                        cm::RequestHandler& handler) override;
@@ -52,9 +50,12 @@ class ScriptedManager final : public cm::ConnectionManager {
     cm::Event event;
   };
 
-  UniqueFd wakeup_;
+  void process();
+
+  asio::io_context& io_;
   std::vector<ibv_context*> devices_;
   std::vector<Due> due_;
+  Lifetime lifetime_;
 };
 
 /// A connection of a ScriptedManager.

@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "common/protocol/io_messages.h"
 #include "common/protocol/wire.h"
@@ -33,6 +34,7 @@ struct FakeTarget::Peer final : protocol::MessageHandler {
         connection(std::move(accepted)) {
     channel.start(connection->create_queue_pair(owner.pd_, channel.completion_queue(),
                                                 protocol::MessageChannel::queue_pair_options()));
+    watch.emplace(owner.io_, channel.fd(), [] {});  // run() looks at all channels
   }
 
   void on_message(const protocol::Message& message) override {
@@ -51,11 +53,12 @@ struct FakeTarget::Peer final : protocol::MessageHandler {
   verbs::RegisteredBuffer slots;
   protocol::MessageChannel channel;
   std::unique_ptr<cm::Connection> connection;
+  std::optional<DescriptorWatch> watch;
   bool dead = false;  ///< destroyed when nothing is on the stack
 };
 
 FakeTarget::FakeTarget()
-    : manager_(cm::make_rdmacm()),
+    : manager_(cm::make_manager(test_method(), io_)),
       listener_(manager_->listen(test_address(), *this)),
       device_(listener_->device()),
       pd_(device_),
@@ -116,14 +119,12 @@ void FakeTarget::perform(std::function<void()> what) {
 void FakeTarget::run() {
   while (!ended_) {
     wait();
-    wake_.take();
     if (has_command_) {
       command_();
       has_command_ = false;
       has_command_.notify_all();
     }
     if (!frozen_) {
-      manager_->process();
       for (const auto& peer : peers_) {
         if (!peer->dead) peer->channel.poll(*peer);
       }
@@ -135,13 +136,17 @@ void FakeTarget::run() {
   listener_.reset();
 }
 
+/// For something to happen; while it is frozen, for a command alone.
 void FakeTarget::wait() {
-  std::vector<pollfd> sources{{wake_.fd(), POLLIN, 0}};
-  if (!frozen_) {
-    sources.push_back({manager_->fd(), POLLIN, 0});
-    for (const auto& peer : peers_) sources.push_back({peer->channel.fd(), POLLIN, 0});
+  if (frozen_) {
+    pollfd command{wake_.fd(), POLLIN, 0};
+    ::poll(&command, 1, -1);
+    wake_.take();
+    return;
   }
-  ::poll(sources.data(), sources.size(), -1);
+  io_.restart();
+  io_.run_one();
+  io_.poll();
 }
 
 /// Destroys what has died.

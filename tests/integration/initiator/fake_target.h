@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/cm/connection.h"
+#include "common/descriptor_watch.h"
 #include "common/protocol/message_channel.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/private_data.h"
@@ -111,6 +112,8 @@ class FakeTarget final : private cm::RequestHandler, private cm::EventHandler {
   std::function<void()> command_;  // under the mutex
   std::atomic<bool> has_command_ = false;
 
+  asio::io_context io_{1};
+  DescriptorWatch wake_watch_{io_, wake_.fd(), [this] { wake_.take(); }};
   std::unique_ptr<cm::ConnectionManager> manager_;
   std::unique_ptr<cm::Listener> listener_;
   ibv_context* device_;

@@ -2,72 +2,43 @@
 // of each: "resize NAME BYTES" -> "resize NAME: done" or "resize NAME: why not".
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
+#include <asio/post.hpp>
+#include <asio/system_error.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 #include <string>
 
 #include "common/cm/connection.h"
+#include "common/descriptor_watch.h"
 #include "common/error.h"
 #include "common/log.h"
-#include "common/unique_fd.h"
 #include "target/options.h"
 #include "target/server.h"
 
 namespace rdmablk::target {
 namespace {
 
-/// Has commands come in with the events of connections: so they are carried out by the control
-/// thread.
-class CommandedManager final : public cm::ConnectionManager {
+/// Takes commands on the control thread.
+class Commands {
  public:
-  CommandedManager() : events_(::epoll_create1(EPOLL_CLOEXEC)) {
-    watch(real_->fd());
-    watch(STDIN_FILENO);
-  }
-
-  void command(Administration& administration) { administration_ = &administration; }
-
-  int fd() const noexcept override { return events_.get(); }
-  void process() override {
-    real_->process();
-    std::array<epoll_event, 2> ready{};
-    const int count = ::epoll_wait(events_.get(), ready.data(), ready.size(), 0);
-    for (int i = 0; i < count; ++i) {
-      if (ready[i].data.fd == STDIN_FILENO) read_commands();
+  Commands(asio::io_context& io, Administration& administration) : io_(io), administration_(administration) {
+    try {
+      watch_.emplace(io, STDIN_FILENO, [this] { read_commands(); });
+    } catch (const asio::system_error&) {  // a file, which has no events
     }
-  }
-  std::span<ibv_context* const> devices() const noexcept override { return real_->devices(); }
-  std::unique_ptr<cm::Listener> listen(const SocketAddress& address,
-                                       cm::RequestHandler& handler) override {
-    return real_->listen(address, handler);
-  }
-  std::unique_ptr<cm::Connection> open(const SocketAddress& peer,
-                                       cm::EventHandler& handler) override {
-    return real_->open(peer, handler);
   }
 
  private:
-  void watch(int fd) const {
-    epoll_event event{};
-    event.events = EPOLLIN;
-    event.data.fd = fd;
-    ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, fd, &event);  // a file has no events
-  }
-
   void read_commands() {
     std::array<char, 4096> buffer{};
     const ssize_t size = ::read(STDIN_FILENO, buffer.data(), buffer.size());
-    if (size <= 0) {
-      ::epoll_ctl(events_.get(), EPOLL_CTL_DEL, STDIN_FILENO, nullptr);
-      return;
-    }
+    if (size <= 0) return asio::post(io_, [this] { watch_.reset(); });
     text_.append(buffer.data(), static_cast<std::size_t>(size));
     for (auto end = text_.find('\n'); end != std::string::npos; end = text_.find('\n')) {
       const std::string line = text_.substr(0, end);
@@ -83,15 +54,15 @@ class CommandedManager final : public cm::ConnectionManager {
     std::uint64_t size = 0;
     words >> what >> name >> size;
     if (what != "resize" || !words) return spdlog::error("no command: {}", line);
-    administration_->resize_export(name, size, [name](const std::optional<std::string>& failure) {
+    administration_.resize_export(name, size, [name](const std::optional<std::string>& failure) {
       spdlog::info("resize {}: {}", name, failure.value_or("done"));
     });
   }
 
-  std::unique_ptr<cm::ConnectionManager> real_ = cm::make_rdmacm();
-  UniqueFd events_;
+  asio::io_context& io_;
+  Administration& administration_;
   std::string text_;
-  Administration* administration_ = nullptr;
+  std::optional<DescriptorWatch> watch_;
 };
 
 int run(int argc, char** argv) {
@@ -106,10 +77,11 @@ int run(int argc, char** argv) {
   InheritedMemory inherited;
   service_manager.take_back(inherited);
   inherited.check(options->exports);
-  CommandedManager manager;
-  Server server(manager, service_manager, *options, std::move(inherited),
+  asio::io_context io{1};
+  const auto managers = cm::make_managers(methods_of(options->listen), io, options->connections);
+  Server server(io, managers, service_manager, *options, std::move(inherited),
                 [&options] { return *options; });
-  manager.command(server);
+  const Commands commands(io, server);
   server.run([] {});
   return kExitDone;
 }

@@ -1,11 +1,10 @@
 #include "event_waiter.h"
 
-#include <poll.h>
-
 #include <chrono>
-#include <vector>
+#include <utility>
 
 #include "common/error.h"
+#include "tests/integration/verbs/connected_pair.h"
 
 namespace rdmablk::testing {
 namespace {
@@ -14,32 +13,27 @@ constexpr std::chrono::seconds kPatience{20};
 
 }  // namespace
 
-EventWaiter::EventWaiter() : manager_(cm::make_rdmacm()) {
-  add(manager_->fd(), [this] { manager_->process(); });
-}
+EventWaiter::EventWaiter() : manager_(cm::make_manager(test_method(), io_)) {}
 
 void EventWaiter::add(int fd, std::function<void()> ready) {
   ready_[fd] = std::move(ready);
+  watches_.try_emplace(fd, io_, fd, [this, fd] { due_.push_back(fd); });
 }
 
 void EventWaiter::remove(int fd) {
+  watches_.erase(fd);
   ready_.erase(fd);
 }
 
 void EventWaiter::until(const std::string& what, const std::function<bool()>& condition) {
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  io_.restart();
   while (!condition()) {
-    std::vector<pollfd> descriptors;
-    for (const auto& [fd, ready] : ready_) descriptors.push_back({fd, POLLIN, 0});
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0 ||
-        ::poll(descriptors.data(), descriptors.size(), static_cast<int>(left.count())) == 0) {
-      throw Error("waited in vain for: " + what);
-    }
-    for (const pollfd& descriptor : descriptors) {
-      const auto found = ready_.find(descriptor.fd);
-      if (descriptor.revents != 0 && found != ready_.end()) found->second();
+    if (io_.run_one_until(deadline) == 0) throw Error("waited in vain for: " + what);
+    // Not from within their watches, which they may remove.
+    for (const int fd : std::exchange(due_, {})) {
+      const auto found = ready_.find(fd);
+      if (found != ready_.end()) found->second();
     }
   }
 }

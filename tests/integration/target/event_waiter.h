@@ -4,8 +4,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/cm/connection.h"
+#include "common/descriptor_watch.h"
 
 namespace rdmablk::testing {
 
@@ -26,8 +28,11 @@ class EventWaiter {
   void until(const std::string& what, const std::function<bool()>& condition);
 
  private:
+  asio::io_context io_{1};
   std::unique_ptr<cm::ConnectionManager> manager_;
   std::map<int, std::function<void()>> ready_;
+  std::map<int, DescriptorWatch> watches_;
+  std::vector<int> due_;  ///< are readable
 };
 
 }  // namespace rdmablk::testing

@@ -100,7 +100,8 @@ class ExportChangesTest : public ::testing::Test {
 
   ChangesDirectory directory_;
   asio::io_context io_{1};
-  std::unique_ptr<cm::ConnectionManager> manager_ = cm::make_rdmacm();
+  std::unique_ptr<cm::ConnectionManager> manager_ =
+      cm::make_manager(testing::test_method(), io_);
   ServiceManager service_manager_;
   Options options_;
   std::string ended_;

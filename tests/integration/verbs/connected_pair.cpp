@@ -1,10 +1,10 @@
 #include "tests/integration/verbs/connected_pair.h"
 
-#include <poll.h>
-
-#include <array>
+#include <chrono>
 #include <cstdlib>
+#include <string_view>
 
+#include "common/descriptor_watch.h"
 #include "common/error.h"
 #include "common/verbs/context.h"
 
@@ -12,15 +12,7 @@ namespace rdmablk::testing {
 namespace {
 
 /// Far longer than anything takes: a test that waits so long has failed.
-constexpr int kPatienceMs = 20000;
-
-/// @param other a second descriptor, or -1.
-void wait_readable(int fd, int other, const char* what) {
-  std::array<pollfd, 2> wait{{{fd, POLLIN, 0}, {other, POLLIN, 0}}};
-  if (::poll(wait.data(), wait.size(), kPatienceMs) < 1) {
-    throw Error(std::string("nothing happened: ") + what);
-  }
-}
+constexpr std::chrono::seconds kPatience{20};
 
 }  // namespace
 
@@ -31,6 +23,12 @@ SocketAddress test_address() {
   return address;
 }
 
+cm::Method test_method() {
+  const char* const method = std::getenv("RDMABLK_TEST_CM");
+  return method != nullptr && std::string_view(method) == "tcp" ? cm::Method::tcp
+                                                                : cm::Method::rdmacm;
+}
+
 void End::prepare(ibv_context* device) {
   pd = std::make_unique<verbs::ProtectionDomain>(device);
   events = std::make_unique<verbs::CompletionChannel>(device);
@@ -38,8 +36,7 @@ void End::prepare(ibv_context* device) {
   cq->arm();
 }
 
-ConnectedPair::ConnectedPair(unsigned send_requests, unsigned receive_requests)
-    : manager_(cm::make_rdmacm()) {
+ConnectedPair::ConnectedPair(unsigned send_requests, unsigned receive_requests) {
   options_.send_requests = send_requests;
   options_.receive_requests = receive_requests;
   listener_ = manager_->listen(test_address(), *this);
@@ -57,20 +54,23 @@ bool ConnectedPair::is_iwarp() const {
 }
 
 void ConnectedPair::run_until(const std::function<bool()>& done) {
+  io_.restart();
   while (!done()) {
-    wait_readable(manager_->fd(), -1, "no connection event");
-    manager_->process();
+    if (io_.run_one_for(kPatience) == 0) throw Error("nothing happened: no connection event");
   }
 }
 
 ibv_wc ConnectedPair::wait(End& end) {
   ibv_wc completion{};
-  while (end.cq->poll({&completion, 1}) == 0) {
-    wait_readable(end.events->fd(), manager_->fd(), "no completion");
+  std::size_t count = 0;
+  const auto look = [&] {
     end.events->drain();
     end.cq->arm();
-    manager_->process();
-  }
+    if (count == 0) count = end.cq->poll({&completion, 1});
+  };
+  const DescriptorWatch watch(io_, end.events->fd(), look);
+  look();
+  run_until([&] { return count > 0; });
   return completion;
 }
 

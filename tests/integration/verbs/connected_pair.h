@@ -16,6 +16,9 @@ namespace rdmablk::testing {
 /// The address that tests listen on: RDMABLK_TEST_ADDRESS, else 127.0.0.1 (the software device).
 SocketAddress test_address();
 
+/// How tests connect: RDMABLK_TEST_CM, else rdma_cm.
+cm::Method test_method();
+
 /// One end of a connection, with what its queue pair needs.
 struct End {
   std::unique_ptr<verbs::ProtectionDomain> pd;
@@ -27,7 +30,7 @@ struct End {
   verbs::QueuePair& qp() { return connection->queue_pair(); }
 };
 
-/// Two queue pairs of this process, connected over rdma_cm and the device under test.
+/// Two queue pairs of this process, connected over the device under test.
 class ConnectedPair final : public cm::EventHandler, public cm::RequestHandler {
  public:
   /// @param send_requests of the initiator's queue pair. @param receive_requests of both.
@@ -59,7 +62,8 @@ class ConnectedPair final : public cm::EventHandler, public cm::RequestHandler {
                   std::span<const std::byte> private_data) override;
 
   verbs::QueuePairOptions options_;
-  std::unique_ptr<cm::ConnectionManager> manager_;
+  asio::io_context io_{1};
+  std::unique_ptr<cm::ConnectionManager> manager_ = cm::make_manager(test_method(), io_);
   std::unique_ptr<cm::Listener> listener_;
   int established_ = 0;
   std::set<const cm::Connection*> disconnected_;

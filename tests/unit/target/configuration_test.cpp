@@ -88,8 +88,9 @@ TEST_F(ConfigurationTest, SetsWhatTheCommandLineSets) {
   )");
   const Options options = load({});
   EXPECT_EQ(options.key_file, "/etc/keys");
-  EXPECT_EQ(options.listen, (std::vector<HostPort>{{"192.0.2.1", 7}}));
-  EXPECT_EQ(options.device, "rxe0");
+  EXPECT_EQ(options.listen,
+            (std::vector<ListenPlace>{{cm::Method::rdmacm, {"192.0.2.1", 7}}}));
+  EXPECT_EQ(options.connections.device, "rxe0");
   EXPECT_EQ(options.limits.slot_size, 64U << 10U);
   EXPECT_EQ(options.limits.slots, 16U);
   EXPECT_EQ(options.limits.keepalive.count(), 500);

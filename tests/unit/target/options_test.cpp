@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <regex>
 
 #include "error_of.h"
@@ -11,6 +12,7 @@
 namespace rdmablk::target {
 namespace {
 
+using cm::Method;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -27,8 +29,8 @@ TEST(OptionsTest, ReadsACommandLine) {
              "--max-sessions", "7"});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->exports.size(), 2U);
-  EXPECT_EQ(options->listen, (std::vector<HostPort>{{"192.0.2.1", 99}}));
-  EXPECT_EQ(options->device, "rxe0");
+  EXPECT_EQ(options->listen, (std::vector<ListenPlace>{{Method::rdmacm, {"192.0.2.1", 99}}}));
+  EXPECT_EQ(options->connections.device, "rxe0");
   EXPECT_EQ(options->log_level, "debug");
   EXPECT_EQ(options->limits.handshake.count(), 2500);
   EXPECT_EQ(options->limits.sessions, 7U);
@@ -60,8 +62,9 @@ TEST(OptionsTest, AClientMayNotHaveMoreThanThereIs) {
 
 TEST(OptionsTest, ListensEverywhereByDefault) {
   const auto options = parse({"--export", "a=memory:1M", "--insecure"});
-  EXPECT_EQ(options->listen, (std::vector<HostPort>{{"0.0.0.0", 10812}, {"::", 10812}}));
-  EXPECT_FALSE(options->device);
+  EXPECT_EQ(options->listen, (std::vector<ListenPlace>{{Method::rdmacm, {"0.0.0.0", 10812}},
+                                                     {Method::rdmacm, {"::", 10812}}}));
+  EXPECT_EQ(options->connections.device, "");
 }
 
 TEST(OptionsTest, WantsInsecureToBeSaid) {
@@ -165,23 +168,52 @@ TEST(OptionsTest, AnswersAQuestionItself) {
   EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("rdmablk-target "));
 }
 
+HostPort listen_by_rdmacm(std::string_view text) {
+  return parse_listen(text, std::array{Method::rdmacm}).front().where;
+}
+
 TEST(ListenTest, TakesTheForms) {
-  EXPECT_EQ(parse_listen("192.0.2.1"), (HostPort{"192.0.2.1", 10812}));
-  EXPECT_EQ(parse_listen("192.0.2.1:7"), (HostPort{"192.0.2.1", 7}));
-  EXPECT_EQ(parse_listen("[2001:db8::1]:7"), (HostPort{"2001:db8::1", 7}));
-  EXPECT_EQ(parse_listen("2001:db8::1"), (HostPort{"2001:db8::1", 10812}));
+  EXPECT_EQ(listen_by_rdmacm("192.0.2.1"), (HostPort{"192.0.2.1", 10812}));
+  EXPECT_EQ(listen_by_rdmacm("192.0.2.1:7"), (HostPort{"192.0.2.1", 7}));
+  EXPECT_EQ(listen_by_rdmacm("[2001:db8::1]:7"), (HostPort{"2001:db8::1", 7}));
+  EXPECT_EQ(listen_by_rdmacm("2001:db8::1"), (HostPort{"2001:db8::1", 10812}));
 }
 
 TEST(ListenTest, TakesAnyPort) {
-  EXPECT_EQ(parse_listen("192.0.2.1:0"), (HostPort{"192.0.2.1", 0}));
-  EXPECT_EQ(parse_listen("[::1]:0"), (HostPort{"::1", 0}));
-  EXPECT_EQ(parse_listen("2001:db8::0"), (HostPort{"2001:db8::0", 10812}));
+  EXPECT_EQ(listen_by_rdmacm("192.0.2.1:0"), (HostPort{"192.0.2.1", 0}));
+  EXPECT_EQ(listen_by_rdmacm("[::1]:0"), (HostPort{"::1", 0}));
+  EXPECT_EQ(listen_by_rdmacm("2001:db8::0"), (HostPort{"2001:db8::0", 10812}));
 }
 
 TEST(ListenTest, RefusesTheRest) {
   for (const char* text : {"", ":", ":0", "host:", "host:x", "host:65536", "[::1", "[]:0"}) {
-    EXPECT_THROW(parse_listen(text), UsageError) << text;
+    EXPECT_THROW(listen_by_rdmacm(text), UsageError) << text;
   }
+}
+
+TEST(ListenTest, GivesEachMethodItsPort) {
+  const std::array both{Method::rdmacm, Method::tcp};
+  EXPECT_EQ(parse_listen("192.0.2.1", both),
+            (std::vector<ListenPlace>{{Method::rdmacm, {"192.0.2.1", 10812}},
+                                      {Method::tcp, {"192.0.2.1", 10813}}}));
+  EXPECT_EQ(parse_listen("192.0.2.1:7", both),
+            (std::vector<ListenPlace>{{Method::rdmacm, {"192.0.2.1", 7}},
+                                      {Method::tcp, {"192.0.2.1", 8}}}));
+  EXPECT_EQ(parse_listen("192.0.2.1:0", both),
+            (std::vector<ListenPlace>{{Method::rdmacm, {"192.0.2.1", 0}},
+                                      {Method::tcp, {"192.0.2.1", 0}}}));
+  EXPECT_THROW(parse_listen("192.0.2.1:65535", both), UsageError);
+  EXPECT_EQ(parse_listen("192.0.2.1", std::array{Method::tcp}),
+            (std::vector<ListenPlace>{{Method::tcp, {"192.0.2.1", 10813}}}));
+}
+
+TEST(OptionsTest, SaysHowToConnect) {
+  const auto options = parse({"--export", "a=memory:1M", "--insecure", "--listen=192.0.2.1:7",
+                              "--cm=both"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->listen, (std::vector<ListenPlace>{{Method::rdmacm, {"192.0.2.1", 7}},
+                                                       {Method::tcp, {"192.0.2.1", 8}}}));
+  EXPECT_THAT(complaint("--cm", "udp"), HasSubstr("rdmacm, tcp or both, not 'udp'"));
 }
 
 }  // namespace

@@ -1,0 +1,12 @@
+#include "common/cm/managers.h"
+#include "common/error.h"
+
+namespace rdmablk::cm {
+
+std::unique_ptr<ConnectionManager> make_tcp(asio::io_context& /*io*/,
+                                            std::shared_ptr<const Devices> /*devices*/,
+                                            const Settings& /*settings*/) {
+  throw Error("connecting by TCP is not possible yet");
+}
+
+}  // namespace rdmablk::cm
