@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/error.h"
-#include "tests/integration/verbs/connected_pair.h"
+#include "tests/integration/verbs/test_method.h"
 
 namespace rdmablk::testing {
 namespace {

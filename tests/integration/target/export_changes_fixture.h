@@ -22,9 +22,9 @@ using Failure = std::optional<std::string>;
 
 inline const Failure kDone = std::nullopt;
 
-inline std::vector<SocketAddress> test_address() {
+inline ListenAddresses test_address() {
   const char* const host = std::getenv("RDMABLK_TEST_ADDRESS");
-  return resolve({host != nullptr ? host : "127.0.0.1", 0});
+  return {{cm::Method::rdmacm, resolve({host != nullptr ? host : "127.0.0.1", 0})}};
 }
 
 /// A directory that goes away with the object.
@@ -53,7 +53,7 @@ class ExportChangesTest : public ::testing::Test {
     options_.state_directory = directory_.path("state");
     options_.slot_memory = slot_memory;
     return std::make_unique<Exports>(io_, options_, InheritedMemory(),
-                                     select_devices(*manager_, test_address(), std::nullopt),
+                                     select_devices(managers_, test_address(), ""),
                                      service_manager_);
   }
   std::unique_ptr<ExportChanges> make_changes() {
@@ -100,8 +100,7 @@ class ExportChangesTest : public ::testing::Test {
 
   ChangesDirectory directory_;
   asio::io_context io_{1};
-  std::unique_ptr<cm::ConnectionManager> manager_ =
-      cm::make_manager(testing::test_method(), io_);
+  cm::Managers managers_ = cm::make_managers({cm::Method::rdmacm}, io_);
   ServiceManager service_manager_;
   Options options_;
   std::string ended_;

@@ -44,7 +44,7 @@ class KeptExportsTest : public ExportChangesTest {
     options_.exports = parse_export_specs(specs);
     auto dropped = inherited.check(options_.exports);
     exports_ = std::make_unique<Exports>(io_, options_, std::move(inherited),
-                                         select_devices(*manager_, test_address(), std::nullopt),
+                                         select_devices(managers_, test_address(), ""),
                                          service_manager_);
     exports_->begin();
     stored_.clear();

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <string_view>
 
 #include "common/descriptor_watch.h"
 #include "common/error.h"
@@ -21,12 +20,6 @@ SocketAddress test_address() {
   SocketAddress address = resolve({host != nullptr ? host : "127.0.0.1", 1}).front();
   address.set_port(0);
   return address;
-}
-
-cm::Method test_method() {
-  const char* const method = std::getenv("RDMABLK_TEST_CM");
-  return method != nullptr && std::string_view(method) == "tcp" ? cm::Method::tcp
-                                                                : cm::Method::rdmacm;
 }
 
 void End::prepare(ibv_context* device) {

@@ -10,14 +10,12 @@
 #include "common/verbs/completion_queue.h"
 #include "common/verbs/protection_domain.h"
 #include "common/verbs/queue_pair.h"
+#include "tests/integration/verbs/test_method.h"
 
 namespace rdmablk::testing {
 
 /// The address that tests listen on: RDMABLK_TEST_ADDRESS, else 127.0.0.1 (the software device).
 SocketAddress test_address();
-
-/// How tests connect: RDMABLK_TEST_CM, else rdma_cm.
-cm::Method test_method();
 
 /// One end of a connection, with what its queue pair needs.
 struct End {
