@@ -17,7 +17,7 @@ namespace rdmablk::cm::tcp {
 namespace {
 
 /// Connections that the kernel holds until they are taken.
-constexpr int kBacklog = 128;
+constexpr int kBacklog = 1024;
 
 /// Before the next one is taken when one could not be: descriptors may be short.
 constexpr std::chrono::milliseconds kPause{100};

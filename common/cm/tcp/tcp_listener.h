@@ -16,8 +16,8 @@ namespace rdmablk::cm::tcp {
 
 /// How much of a listener those may take who have not asked for a connection yet.
 struct ListenerLimits {
-  std::size_t greetings = 128;                ///< when there are as many, the oldest gives way
-  std::chrono::milliseconds patience{5000};   ///< with each
+  std::size_t greetings = 512;               ///< when there are as many, the oldest gives way
+  std::chrono::milliseconds patience{5000};  ///< with each
 };
 
 /// Takes TCP connections, and hands on those who ask for a connection of queue pairs. Others are

@@ -62,8 +62,8 @@ CmWorld::CmWorld(cm::Method method)
 
 void CmWorld::on_request(std::unique_ptr<cm::Connection> connection,
                          std::span<const std::byte> private_data) {
-  requests.push_back(std::make_unique<Peer>(std::move(connection), copy_of(private_data)));
-  if (on_request_do) on_request_do(*requests.back());
+  requests_.push_back(std::make_unique<Peer>(std::move(connection), copy_of(private_data)));
+  if (on_request_do_) on_request_do_(*requests_.back());
 }
 
 Peer& CmWorld::connect(std::vector<std::byte> private_data) {
@@ -72,11 +72,11 @@ Peer& CmWorld::connect(std::vector<std::byte> private_data) {
 }
 
 CmWorld::Pair CmWorld::connect_pair(std::vector<std::byte> private_data) {
-  on_request_do = [](Peer& peer) { peer.accept(); };
-  const std::size_t before = requests.size();
+  on_request_do([](Peer& peer) { peer.accept(); });
+  const std::size_t before = requests_.size();
   Peer& connecting = connect(std::move(private_data));
-  run_until([&] { return connecting.is_established() && requests.size() > before; });
-  return {connecting, *requests.back()};
+  run_until([&] { return connecting.is_established() && requests_.size() > before; });
+  return {connecting, *requests_.back()};
 }
 
 void CmWorld::run_until(const std::function<bool()>& done) {

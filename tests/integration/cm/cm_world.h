@@ -69,9 +69,11 @@ class CmWorld final : public cm::RequestHandler {
   /// Handles events until `done`; throws when nothing happens for long.
   void run_until(const std::function<bool()>& done);
 
-  /// What becomes of requests: as they come, or in requests.
-  std::function<void(Peer&)> on_request_do;
-  std::deque<std::unique_ptr<Peer>> requests;  ///< in the order in which they came
+  /// What is done with requests, beside being kept.
+  void on_request_do(std::function<void(Peer&)> what) { on_request_do_ = std::move(what); }
+
+  /// In the order in which they came.
+  std::deque<std::unique_ptr<Peer>>& requests() { return requests_; }
 
   void close_listener() { listener_.reset(); }
 
@@ -82,6 +84,8 @@ class CmWorld final : public cm::RequestHandler {
   asio::io_context io_{1};
   std::unique_ptr<cm::ConnectionManager> manager_;
   std::unique_ptr<cm::Listener> listener_;
+  std::function<void(Peer&)> on_request_do_;
+  std::deque<std::unique_ptr<Peer>> requests_;
   std::deque<std::unique_ptr<Peer>> connecting_;
 };
 

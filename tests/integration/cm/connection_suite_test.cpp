@@ -4,6 +4,8 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <asio/post.hpp>
+#include <optional>
 
 #include "common/error.h"
 #include "common/verbs/context.h"
@@ -39,8 +41,8 @@ class ConnectionSuite : public ::testing::TestWithParam<Method> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Ways, ConnectionSuite, ::testing::Values(Method::rdmacm, Method::tcp),
-                         [](const auto& info) {
-                           return info.param == Method::rdmacm ? "rdmacm" : "tcp";
+                         [](const auto& suite) {
+                           return suite.param == Method::rdmacm ? "rdmacm" : "tcp";
                          });
 
 /// A region that the peer may READ.
@@ -58,7 +60,7 @@ ibv_wc wait(CmWorld& world, Peer& peer) {
   world.run_until([&] {
     // Nobody watches its completions: asked in turn.
     const bool is_there = peer.end.cq->poll({&completion, 1}) > 0;
-    if (!is_there) world.io().post([] {});
+    if (!is_there) asio::post(world.io(), [] {});
     return is_there;
   });
   return completion;
@@ -101,7 +103,7 @@ TEST_P(ConnectionSuite, CarriesPrivateDataOfEverySize) {
 TEST_P(ConnectionSuite, CarriesReasonsOfEverySize) {
   for (std::size_t size = 1; size <= cm::kMaxRejectData; ++size) {
     const auto reason = some_bytes(size);
-    world().on_request_do = [&](Peer& peer) { peer.end.connection->reject(reason); };
+    world().on_request_do([&](Peer& peer) { peer.end.connection->reject(reason); });
     Peer& connecting = world().connect();
     world().run_until([&] { return connecting.has_seen(EventType::rejected); });
     const Seen& seen = connecting.seen.back();
@@ -113,7 +115,7 @@ TEST_P(ConnectionSuite, CarriesReasonsOfEverySize) {
 }
 
 TEST_P(ConnectionSuite, RefusesWithoutAWord) {
-  world().on_request_do = [&](Peer& /*peer*/) { world().requests.clear(); };
+  world().on_request_do([&](Peer& /*peer*/) { world().requests().clear(); });
   Peer& connecting = world().connect();
   world().run_until([&] { return connecting.has_seen(EventType::rejected); });
   EXPECT_FALSE(connecting.is_established());
@@ -135,16 +137,16 @@ TEST_P(ConnectionSuite, TellsThatNobodyListens) {
 }
 
 TEST_P(ConnectionSuite, WaitsForAnAnswerUntilItIsGivenUp) {
-  world().on_request_do = [](Peer& /*peer*/) {};
+  world().on_request_do([](Peer& /*peer*/) {});
   auto connecting = std::make_unique<Peer>(world().manager(), world().address(), some_bytes(4));
-  world().run_until([&] { return !world().requests.empty(); });
+  world().run_until([&] { return !world().requests().empty(); });
   EXPECT_EQ(connecting->seen.size(), 1U) << "nothing but `resolved`";
   connecting.reset();
   // The request is void, whenever this end finds that out: nothing else happens to it.
   try {
-    world().requests.front()->accept();
+    world().requests().front()->accept();
     world().run_until([&] {
-      const Peer& late = *world().requests.front();
+      const Peer& late = *world().requests().front();
       return late.has_seen(EventType::failed) || late.has_seen(EventType::rejected) ||
              late.has_seen(EventType::disconnected);
     });
@@ -177,7 +179,7 @@ TEST_P(ConnectionSuite, TellsOfTheEndByTheOtherEnd) {
 TEST_P(ConnectionSuite, TellsOfAnEndThatWasDestroyed) {
   const auto [connecting, accepting] = world().connect_pair();
   world().run_until([&a = accepting, this] { return a.is_established() || is_iwarp(a); });
-  world().requests.clear();
+  world().requests().clear();
   world().run_until([&c = connecting] { return c.has_seen(EventType::disconnected); });
 }
 
@@ -245,13 +247,13 @@ TEST_P(ConnectionSuite, MayBeDestroyedByWhoIsTold) {
 
 TEST_P(ConnectionSuite, MakesManyAtOnce) {
   constexpr std::size_t kMany = 200;
-  world().on_request_do = [](Peer& peer) { peer.accept(); };
+  world().on_request_do([](Peer& peer) { peer.accept(); });
   std::vector<Peer*> connecting;
   for (std::size_t i = 0; i < kMany; ++i) connecting.push_back(&world().connect(some_bytes(i % 57)));
   world().run_until([&] {
     return std::ranges::all_of(connecting, [](const Peer* p) { return p->is_established(); });
   });
-  EXPECT_EQ(world().requests.size(), kMany);
+  EXPECT_EQ(world().requests().size(), kMany);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <asio/ip/tcp.hpp>
+#include <asio/post.hpp>
 #include <asio/read.hpp>
 #include <asio/write.hpp>
 
@@ -182,7 +183,7 @@ TEST_F(TcpStrangers, NoticesWhoGivesUpBeforeTheAnswer) {
     try {
       requests_.front()->create_queue_pair(*end.pd, *end.cq, {});
       requests_.front()->destroy_queue_pair();
-      io_.post([] {});
+      asio::post(io_, [] {});
     } catch (const Error&) {
       is_gone = true;
     }
