@@ -14,10 +14,11 @@ namespace {
 
 class TcpManager final : public ConnectionManager {
  public:
-  TcpManager(asio::io_context& io, std::shared_ptr<const Devices> devices, Settings settings)
+  TcpManager(asio::io_context& io, std::shared_ptr<Devices> devices, Settings settings)
       : io_(io), devices_(std::move(devices)), settings_(std::move(settings)) {}
 
   std::span<ibv_context* const> devices() const noexcept override { return devices_->get(); }
+  std::shared_ptr<Devices> shared_devices() const noexcept override { return devices_; }
 
   std::unique_ptr<Listener> listen(const SocketAddress& address, RequestHandler& handler) override {
     return std::make_unique<tcp::TcpListener>(io_, *devices_, settings_, address, handler);
@@ -29,7 +30,7 @@ class TcpManager final : public ConnectionManager {
 
  private:
   asio::io_context& io_;
-  std::shared_ptr<const Devices> devices_;
+  std::shared_ptr<Devices> devices_;
   Settings settings_;
 };
 
@@ -44,7 +45,7 @@ void require_device(const Devices& devices) {
 }  // namespace
 
 std::unique_ptr<ConnectionManager> make_tcp(asio::io_context& io,
-                                            std::shared_ptr<const Devices> devices,
+                                            std::shared_ptr<Devices> devices,
                                             const Settings& settings) {
   require_device(*devices);
   return std::make_unique<TcpManager>(io, std::move(devices), settings);
