@@ -31,11 +31,13 @@ ibv_qp_init_attr reliable_connection(const CompletionQueue& cq, const QueuePairO
 QueuePair::QueuePair(const ProtectionDomain& pd, ibv_qp_init_attr attributes)
     : qp_(ibv_create_qp(pd.get(), &attributes)), inline_bytes_(attributes.cap.max_inline_data) {
   if (!qp_) {
+    const int error = errno;
     throw SystemError(
-        fmt::format("create a queue pair of {} send and {} receive work requests on {}",
+        fmt::format("create a queue pair of {} send and {} receive work requests on {}, which "
+                    "takes {} of each",
                     attributes.cap.max_send_wr, attributes.cap.max_recv_wr,
-                    device_name(pd.context())),
-        errno);
+                    device_name(pd.context()), query_device(pd.context()).max_qp_wr),
+        error);
   }
 }
 
