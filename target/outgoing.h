@@ -11,7 +11,7 @@ namespace rdmablk::target {
 struct Outgoing {
   using Payload = std::variant<protocol::Empty, protocol::HelloReply, protocol::AuthenticateReply,
                                protocol::ListReply, protocol::AttachReply, protocol::EventNotice,
-                               protocol::Reason>;
+                               protocol::TableReply, protocol::Reason>;
 
   protocol::Header header;
   Payload payload;

@@ -10,7 +10,9 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 
+#include "common/cm/devices.h"
 #include "common/cm/settings.h"
 #include "common/socket_address.h"
 #include "common/verbs/completion_queue.h"
@@ -54,6 +56,7 @@ struct Event {
   std::span<const std::byte>
       data{};             ///< the peer's private data, padded; valid during the call only
   bool in_error = false;  ///< `disconnected`: the device had put the queue pair in error before
+  std::string_view why{};  ///< `failed`, `rejected`: more than `error` says, for people; else empty
 };
 
 class Connection;
@@ -147,8 +150,15 @@ class ConnectionManager {
   ConnectionManager(const ConnectionManager&) = delete;
   ConnectionManager& operator=(const ConnectionManager&) = delete;
 
-  /// The devices that connections may come over.
+  /// The devices that connections may come over, as they were when they were last looked at.
   virtual std::span<ibv_context* const> devices() const noexcept = 0;
+
+  /// The same, to be looked at; shared with other managers. Null: they never change.
+  virtual std::shared_ptr<Devices> shared_devices() const noexcept { return nullptr; }
+
+  /// Destroys what it still has itself of a device that is gone, behind connections and listeners
+  /// that are destroyed: see DeviceWatch::let_go().
+  virtual void forget(const ibv_context* /*device*/) noexcept {}
 
   /// Starts to listen. A wildcard takes its own address family only. Throws SystemError with
   /// EADDRINUSE when the port is taken, Error for other reasons.

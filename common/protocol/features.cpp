@@ -20,7 +20,8 @@ struct Named {
   std::string_view name;
 };
 
-constexpr std::array kNames{Named{Feature::resize, "resize"}, Named{Feature::counters, "counters"}};
+constexpr std::array kNames{Named{Feature::resize, "resize"}, Named{Feature::counters, "counters"},
+                            Named{Feature::paths, "paths"}};
 
 std::optional<std::uint64_t> read_bits(std::string_view text) {
   const bool is_hexadecimal = text.starts_with("0x");

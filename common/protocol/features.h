@@ -12,6 +12,7 @@ namespace rdmablk::protocol {
 enum class Feature : std::uint64_t {
   resize = std::uint64_t{1} << 0,    ///< EVENT says that an export has another size
   counters = std::uint64_t{1} << 1,  ///< KEEPALIVE says what an initiator has done
+  paths = std::uint64_t{1} << 2,     ///< I/O queues may come over other devices than their session
 };
 
 /// A set of features. May have bits that this version has no name for, as a peer may be newer.
@@ -55,7 +56,7 @@ class Features {
 };
 
 /// All that this version knows.
-inline constexpr Features kKnownFeatures{Feature::resize, Feature::counters};
+inline constexpr Features kKnownFeatures{Feature::resize, Feature::counters, Feature::paths};
 
 /// Reads a mask: `all`; or names and numbers (decimal, or hexadecimal behind 0x) with commas
 /// between them. Throws UsageError.

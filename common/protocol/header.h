@@ -29,6 +29,7 @@ enum class MessageType : std::uint16_t {
   keepalive = 6,
   event = 7,
   error = 8,
+  table = 9,
   // On I/O queues of file and resident exports.
   read = 32,
   write = 33,

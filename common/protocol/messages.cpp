@@ -320,6 +320,34 @@ std::optional<EventNotice> EventNotice::decode(std::span<const std::byte> payloa
   return whole(reader, event);
 }
 
+void Table::encode(WireWriter& writer) const {
+  writer.put(attachment);
+  writer.put(number);
+  writer.put(queue);
+  writer.pad(6);
+}
+
+std::optional<Table> Table::decode(std::span<const std::byte> payload) {
+  WireReader reader(payload);
+  Table request;
+  reader.get(request.attachment);
+  reader.get(request.number);
+  reader.get(request.queue);
+  reader.skip(6);
+  return whole(reader, request);
+}
+
+void TableReply::encode(WireWriter& writer) const {
+  put_table(writer, table);
+}
+
+std::optional<TableReply> TableReply::decode(std::span<const std::byte> payload) {
+  WireReader reader(payload);
+  TableReply reply;
+  get_table(reader, reply.table);
+  return whole(reader, reply);
+}
+
 void ChunkEntry::encode(WireWriter& writer) const {
   writer.put(address);
   writer.put(rkey);

@@ -184,6 +184,23 @@ struct EventNotice {
   static std::optional<EventNotice> decode(std::span<const std::byte> payload);
 };
 
+/// Asks where a chunk table lies on the device that an I/O queue is connected over.
+struct Table {
+  std::uint64_t attachment = 0;
+  std::uint64_t number = 0;  ///< of the table, as ATTACH or EVENT told
+  std::uint16_t queue = 0;   ///< one of that attachment
+
+  void encode(WireWriter& writer) const;
+  static std::optional<Table> decode(std::span<const std::byte> payload);
+};
+
+struct TableReply {
+  ChunkTable table;
+
+  void encode(WireWriter& writer) const;
+  static std::optional<TableReply> decode(std::span<const std::byte> payload);
+};
+
 /// One entry of a chunk table, in registered memory.
 struct ChunkEntry {
   static constexpr std::size_t kSize = 16;

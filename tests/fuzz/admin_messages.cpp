@@ -80,6 +80,10 @@ void check_payload(unsigned kind, std::span<const std::byte> payload) {
       return check<Reason>(payload);
     case 12:
       return check<UseReport>(payload);
+    case 13:
+      return check<Table>(payload);
+    case 14:
+      return check_exactly<TableReply>(payload);
     default:
       return check_header(payload);
   }
@@ -90,7 +94,7 @@ void check_payload(unsigned kind, std::span<const std::byte> payload) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   rdmablk::fuzz::Input input(data, size);
-  const unsigned kind = input.choice(13);
+  const unsigned kind = input.choice(15);
   rdmablk::protocol::check_payload(kind, input.rest());
   return 0;
 }

@@ -27,6 +27,8 @@ void add_admin_messages(Seeds& seeds) {
   add(9, "event_end", protocol::EventNotice{.kind = protocol::EventKind::shutting_down});
   add(10, "reason", samples::reason());
   add(12, "use_report", samples::use_report());
+  add(13, "table", samples::table());
+  add(14, "table_reply", samples::table_reply());
   const auto attach = samples::encode(samples::attach());
   seeds.add("whole_request", Output().pick(11).bytes(request(MessageType::attach, attach)));
   seeds.add("whole_reply", Output().pick(11).bytes(reply(MessageType::keepalive)));

@@ -37,7 +37,7 @@ class Conversation {
   enum Setting : unsigned { kGreets = 1, kHasKeys = 2, kIsFar = 4, kProves = 8 };
 
   void step() {
-    switch (input_.choice(14)) {
+    switch (input_.choice(15)) {
       case 0:
         return say_anything();
       case 1:
@@ -63,8 +63,10 @@ class Conversation {
         return authenticate();
       case 12:
         return say_again();
-      default:
+      case 13:
         return change_keys();
+      default:
+        return say_table();
     }
   }
 
@@ -134,6 +136,14 @@ class Conversation {
     protocol::Detach detach;
     detach.attachment = attachment();
     request(MessageType::detach, detach);
+  }
+
+  void say_table() {
+    protocol::Table table;
+    table.attachment = attachment();
+    table.number = input_.number();
+    table.queue = input_.number<std::uint16_t>();
+    request(MessageType::table, table);
   }
 
   /// The last message once more, as somebody on the way may send it.

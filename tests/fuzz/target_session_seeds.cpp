@@ -21,7 +21,8 @@ enum SessionStep {
   kAbandon,
   kAuthenticate,
   kSayAgain,
-  kChangeKeys
+  kChangeKeys,
+  kTable
 };
 
 /// How it reads the setting.
@@ -155,6 +156,10 @@ void add_target_session(Seeds& seeds) {
   raw.block(samples::encode(samples::attach()));
   raw.pick(kAnything).number(std::uint16_t{6}).pick(0).pick(0).pick(9).block({});
   seeds.add("raw", raw);
+  Output tables = greeted();
+  connect(attach(tables, 0, true), 0, 0).pick(kTable).pick(0).pick(1).number(std::uint16_t{0});
+  tables.pick(kTable).pick(0).pick(2).number(std::uint16_t{1});
+  seeds.add("tables", tables);
   seeds.add("versions", Output().pick(0).pick(kHello).pick(0x0b).pick(0));
 }
 

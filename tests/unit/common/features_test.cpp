@@ -24,6 +24,7 @@ TEST(Features, ArePrinted) {
   EXPECT_EQ(Features{}.text(), "none");
   EXPECT_EQ(Features{Feature::resize}.text(), "resize");
   EXPECT_EQ(Features::from_bits(0x8001).text(), "resize,0x8000");
+  EXPECT_EQ(kKnownFeatures.text(), "resize,counters,paths");
 }
 
 TEST(Features, AreRead) {

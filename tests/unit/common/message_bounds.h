@@ -60,6 +60,14 @@ inline bool is_in_bounds(const EventNotice& event) {
          event.size % kSectorSize == 0 && event.size <= INT64_MAX;
 }
 
+inline bool is_in_bounds(const Table& /*request*/) {
+  return true;
+}
+
+inline bool is_in_bounds(const TableReply& /*reply*/) {
+  return true;
+}
+
 inline bool is_in_bounds(const UseReport& report) {
   return report.entries.size() <= UseReport::kMaxEntries;
 }

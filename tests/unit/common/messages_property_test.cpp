@@ -45,6 +45,14 @@ EventNotice sample() {
   return samples::event_notice();
 }
 template <>
+Table sample() {
+  return samples::table();
+}
+template <>
+TableReply sample() {
+  return samples::table_reply();
+}
+template <>
 Reason sample() {
   return samples::reason();
 }
@@ -72,7 +80,7 @@ class AnyMessage : public testing::Test {
 };
 
 using Messages = testing::Types<Hello, HelloReply, List, ListReply, Attach, AttachReply, Detach,
-                                EventNotice, Reason, QueueReply, UseReport>;
+                                EventNotice, Table, TableReply, Reason, QueueReply, UseReport>;
 TYPED_TEST_SUITE(AnyMessage, Messages);
 
 TYPED_TEST(AnyMessage, IsEncodedAgainToTheSameBytes) {
@@ -120,7 +128,7 @@ template <typename Message>
 class SizedMessage : public AnyMessage<Message> {};
 
 using SizedMessages = testing::Types<Hello, HelloReply, List, ListReply, Attach, AttachReply,
-                                     Detach, EventNotice, QueueReply, UseReport>;
+                                     Detach, EventNotice, Table, TableReply, QueueReply, UseReport>;
 TYPED_TEST_SUITE(SizedMessage, SizedMessages);
 
 TYPED_TEST(SizedMessage, IsRefusedWhenTruncated) {

@@ -183,6 +183,24 @@ TEST(Detach, GoesThereAndBack) {
   EXPECT_THAT(Detach::decode(bytes), Optional(FieldsAre(0xaaaa)));
 }
 
+TEST(Table, GoesThereAndBack) {
+  const auto bytes = encode(samples::table());
+  EXPECT_EQ(bytes.size(), 24U);
+  EXPECT_THAT(Table::decode(bytes), Optional(FieldsAre(0x1234, 13, 3)));
+}
+
+TEST(Table, DoesNotLookAtWhatIsReserved) {
+  auto bytes = encode(samples::table());
+  for (std::size_t i = 18; i < bytes.size(); ++i) bytes[i] = std::byte{0xff};
+  EXPECT_THAT(Table::decode(bytes), Optional(FieldsAre(0x1234, 13, 3)));
+}
+
+TEST(TableReply, GoesThereAndBack) {
+  const auto bytes = encode(samples::table_reply());
+  EXPECT_EQ(bytes.size(), 32U);
+  EXPECT_THAT(TableReply::decode(bytes), Optional(FieldsAre(is_chunk_table())));
+}
+
 TEST(EventNotice, GoesThereAndBack) {
   const auto bytes = encode(samples::event_notice());
   EXPECT_EQ(bytes.size(), 56U);

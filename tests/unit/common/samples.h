@@ -104,6 +104,14 @@ inline EventNotice event_notice() {
   return {EventKind::resized, 0xbbbb, 1U << 21U, chunk_table()};
 }
 
+inline Table table() {
+  return {0x1234, 13, 3};
+}
+
+inline TableReply table_reply() {
+  return {chunk_table()};
+}
+
 inline Reason reason() {
   return {"no such export"};
 }
