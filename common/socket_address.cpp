@@ -2,15 +2,19 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 
 #include "common/error.h"
 #include "common/known_error.h"
+#include "common/units.h"
 
 namespace rdmablk {
 namespace {
@@ -60,14 +64,75 @@ bool SocketAddress::is_wildcard() const noexcept {
   return as<sockaddr_in>(storage_).sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
+std::span<const std::uint8_t> SocketAddress::bytes() const noexcept {
+  const auto* const raw = reinterpret_cast<const std::uint8_t*>(&storage_);
+  if (family() == AF_INET6) return {raw + offsetof(sockaddr_in6, sin6_addr), sizeof(in6_addr)};
+  return {raw + offsetof(sockaddr_in, sin_addr), sizeof(in_addr)};
+}
+
+bool SocketAddress::is_link_local() const noexcept {
+  if (family() != AF_INET6) return false;
+  const auto address = as<sockaddr_in6>(storage_).sin6_addr;
+  return IN6_IS_ADDR_LINKLOCAL(&address);
+}
+
+unsigned SocketAddress::scope() const noexcept {
+  return is_link_local() ? as<sockaddr_in6>(storage_).sin6_scope_id : 0;
+}
+
+bool SocketAddress::is_same_host(const SocketAddress& other) const noexcept {
+  constexpr unsigned kBits = 8;
+  const bool same_link = scope() == other.scope() || scope() == 0 || other.scope() == 0;
+  return same_link && shares(other, static_cast<unsigned>(bytes().size()) * kBits);
+}
+
+bool SocketAddress::shares(const SocketAddress& other, unsigned bits) const noexcept {
+  constexpr unsigned kBits = 8;
+  if (family() != other.family()) return false;
+  const auto mine = bytes();
+  const auto theirs = other.bytes();
+  for (std::size_t i = 0; i < mine.size() && bits > 0; ++i) {
+    const unsigned count = std::min(bits, kBits);
+    if ((mine[i] ^ theirs[i]) >> (kBits - count) != 0) return false;
+    bits -= count;
+  }
+  return true;
+}
+
 std::string SocketAddress::text() const {
+  return HostPort{host(), port()}.text();
+}
+
+std::string SocketAddress::host() const {
   std::array<char, NI_MAXHOST> host{};
   if (::getnameinfo(get(), length_of(storage_.ss_family), host.data(), host.size(), nullptr, 0,
                     NI_NUMERICHOST) != 0) {
     return "an unknown address";
   }
-  return HostPort{host.data(), port()}.text();
+  return host.data();
 }
+
+namespace {
+
+/// Why an address of one link alone makes no sense; empty when it does.
+std::string fault_of_link_local(const std::string& host) {
+  const auto percent = host.find('%');
+  if (percent == std::string::npos) return "";
+  const std::string interface = host.substr(percent + 1);
+  if (parse_number(interface, UINT32_MAX) || ::if_nametoindex(interface.c_str()) != 0) return "";
+  return fmt::format("this host has no network interface '{}' (`ip link` shows them)", interface);
+}
+
+/// The same address is of another host on each link.
+void expect_link(const SocketAddress& address) {
+  if (!address.is_link_local() || address.scope() != 0) return;
+  throw KnownError(EHOSTUNREACH,
+                   fmt::format("address {0} is of one link alone; say of which interface here, as "
+                               "in [{0}%eth0]",
+                               address.host()));
+}
+
+}  // namespace
 
 std::vector<SocketAddress> resolve(const HostPort& target) {
   addrinfo hints{};
@@ -78,6 +143,9 @@ std::vector<SocketAddress> resolve(const HostPort& target) {
   const int error = ::getaddrinfo(target.host.c_str(), port.c_str(), &hints, &list);
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(list, ::freeaddrinfo);
   if (error != 0) {
+    if (const std::string fault = fault_of_link_local(target.host); !fault.empty()) {
+      throw KnownError(EHOSTUNREACH, fmt::format("cannot use address {}: {}", target.host, fault));
+    }
     throw KnownError(EHOSTUNREACH,
                      fmt::format("cannot find the address of host '{}': {}", target.host,
                                  error == EAI_SYSTEM ? errno_text(errno) : ::gai_strerror(error)));
@@ -86,6 +154,7 @@ std::vector<SocketAddress> resolve(const HostPort& target) {
   for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
     if (entry->ai_family == AF_INET || entry->ai_family == AF_INET6) {
       addresses.emplace_back(*entry->ai_addr);
+      expect_link(addresses.back());
     }
   }
   if (addresses.empty()) {

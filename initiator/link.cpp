@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/known_error.h"
 #include "common/protocol/private_data.h"
 #include "initiator/reach_hint.h"
 
@@ -35,6 +36,8 @@ Link::Link(ControlLoop& loop, const SocketAddress& peer, ControlLoop::Clock::tim
     ConnectError failure(error.what(), is_passing(error.error()));
     failure.set_obstacle(Obstacle::no_way);
     throw failure;
+  } catch (const KnownError& error) {
+    throw ConnectError(error.what(), Obstacle::no_way);
   }
   wait_for(State::resolved, deadline);
 }
@@ -68,9 +71,9 @@ void Link::wait_for(State wanted, ControlLoop::Clock::time_point deadline) {
   const bool in_time =
       loop_.run_until(deadline, [&] { return state_ == wanted || state_ == State::failed; });
   if (!in_time) {
-    throw ConnectError(
-        fmt::format("cannot connect to {}: no answer in time; {}", peer_.text(), reach_hint(peer_)),
-        wanted == State::resolved ? Obstacle::no_way : Obstacle::no_answer);
+    throw ConnectError(fmt::format("cannot connect to {}: no answer in time; {}", peer_.text(),
+                                   reach_hint(peer_, loop_.method())),
+                       wanted == State::resolved ? Obstacle::no_way : Obstacle::no_answer);
   }
   if (state_ == State::failed) {
     ConnectError failure(fmt::format("cannot connect to {}: {}", peer_.text(), failure_),
@@ -142,9 +145,15 @@ void Link::fail(const cm::Event& event) {
         "no RDMA device of this host leads there; give the target's address in the network of "
         "one, also where it is on the same host (`rdma link` shows their interfaces)");
   }
+  if (event.error == EXDEV) {
+    obstacle_ = Obstacle::no_way;
+    return fail(
+        "the way there leads over another RDMA device than the one that was asked for, which has "
+        "the same address; `rdmablk devices` shows them");
+  }
   obstacle_ = has_way_ ? Obstacle::no_answer : Obstacle::no_way;
   if (!is_silence(event.error)) return fail(errno_text(event.error));
-  fail(fmt::format("{}; {}", errno_text(event.error), reach_hint(peer_)));
+  fail(fmt::format("{}; {}", errno_text(event.error), reach_hint(peer_, loop_.method())));
 }
 
 void Link::on_event(cm::Connection& /*connection*/, const cm::Event& event) {

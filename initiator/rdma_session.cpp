@@ -86,16 +86,20 @@ void RdmaSession::open() {
   is_open_ = true;
 }
 
-/// Tries the target's addresses in turn, all within one deadline.
+/// Tries the target's addresses in turn, the one that answered last first. Each has its share of
+/// the time that is left: one that is dead must not take it all.
 void RdmaSession::connect() {
   const auto end = deadline();
-  for (std::size_t i = 0; i < addresses_.size(); ++i) {
+  for (auto address = addresses_.begin(); address != addresses_.end(); ++address) {
+    const auto now = ControlLoop::Clock::now();
+    const auto share = (end - now) / std::distance(address, addresses_.end());
     try {
-      admin_ = std::make_unique<AdminLink>(loop_, addresses_[i], end);
-      address_ = addresses_[i];
+      admin_ = std::make_unique<AdminLink>(loop_, *address, now + share);
+      address_ = *address;
+      std::rotate(addresses_.begin(), address, std::next(address));
       return;
     } catch (const ConnectError&) {
-      if (i + 1 == addresses_.size()) throw;
+      if (std::next(address) == addresses_.end()) throw;
     }
   }
 }
