@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "common/uri.h"
-#include "common/verbs/context.h"
 
 namespace rdmablk::initiator {
 
@@ -60,7 +59,7 @@ ImageInfo Attachment::info() const {
   info.can_discard = exported.can_discard;
   info.is_direct = exported.is_direct;
   info.has_holes = exported.kind == protocol::ExportKind::file;
-  info.device = verbs::device_name(session_.device());
+  info.device = session_.device().name();
   return info;
 }
 

@@ -157,11 +157,13 @@ void Link::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
       failure_is_passing_ = is_passing(event.error);
       return fail(event);
     case cm::EventType::disconnected:
+      if (!lost_) closed_by_peer_ = !event.in_error;
       fail("the target closed the connection");
       return lose();
     case cm::EventType::device_removed:
       connection_->disconnect();
       fail("the RDMA device was removed");
+      if (on_device_removed_) on_device_removed_();
       return lose();
   }
 }
