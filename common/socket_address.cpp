@@ -5,7 +5,9 @@
 #include <netdb.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 
@@ -60,13 +62,52 @@ bool SocketAddress::is_wildcard() const noexcept {
   return as<sockaddr_in>(storage_).sin_addr.s_addr == htonl(INADDR_ANY);
 }
 
+std::span<const std::uint8_t> SocketAddress::bytes() const noexcept {
+  const auto* const raw = reinterpret_cast<const std::uint8_t*>(&storage_);
+  if (family() == AF_INET6) return {raw + offsetof(sockaddr_in6, sin6_addr), sizeof(in6_addr)};
+  return {raw + offsetof(sockaddr_in, sin_addr), sizeof(in_addr)};
+}
+
+bool SocketAddress::is_link_local() const noexcept {
+  if (family() != AF_INET6) return false;
+  const auto address = as<sockaddr_in6>(storage_).sin6_addr;
+  return IN6_IS_ADDR_LINKLOCAL(&address);
+}
+
+unsigned SocketAddress::scope() const noexcept {
+  return is_link_local() ? as<sockaddr_in6>(storage_).sin6_scope_id : 0;
+}
+
+bool SocketAddress::is_same_host(const SocketAddress& other) const noexcept {
+  constexpr unsigned kBits = 8;
+  const bool same_link = scope() == other.scope() || scope() == 0 || other.scope() == 0;
+  return same_link && shares(other, static_cast<unsigned>(bytes().size()) * kBits);
+}
+
+bool SocketAddress::shares(const SocketAddress& other, unsigned bits) const noexcept {
+  constexpr unsigned kBits = 8;
+  if (family() != other.family()) return false;
+  const auto mine = bytes();
+  const auto theirs = other.bytes();
+  for (std::size_t i = 0; i < mine.size() && bits > 0; ++i) {
+    const unsigned count = std::min(bits, kBits);
+    if ((mine[i] ^ theirs[i]) >> (kBits - count) != 0) return false;
+    bits -= count;
+  }
+  return true;
+}
+
 std::string SocketAddress::text() const {
+  return HostPort{host(), port()}.text();
+}
+
+std::string SocketAddress::host() const {
   std::array<char, NI_MAXHOST> host{};
   if (::getnameinfo(get(), length_of(storage_.ss_family), host.data(), host.size(), nullptr, 0,
                     NI_NUMERICHOST) != 0) {
     return "an unknown address";
   }
-  return HostPort{host.data(), port()}.text();
+  return host.data();
 }
 
 std::vector<SocketAddress> resolve(const HostPort& target) {

@@ -11,6 +11,7 @@
 #include "common/protocol/use_report.h"
 #include "common/uri.h"
 #include "fuse/worker_plan.h"
+#include "initiator/connection_options.h"
 #include "initiator/credentials.h"
 #include "initiator/image.h"
 #include "initiator/recovery_options.h"
@@ -62,6 +63,7 @@ struct RemoteAccess {
   bool or_less = false;    ///< where writing is not allowed, asks for reading
   bool take_over = false;  ///< takes the right to write from who has it
   initiator::RecoveryOptions recovery;
+  initiator::ConnectionOptions connection{};
   std::optional<initiator::Credentials> credentials{};     ///< for a target that asks who this is
   protocol::Features features = protocol::kKnownFeatures;  ///< to tell the target of
 };

@@ -40,6 +40,7 @@ std::unique_ptr<ImageSource> open_source(const Options& options) {
                       .or_less = options.or_read_only,
                       .take_over = options.mount.take_over,
                       .recovery = options.mount.recovery,
+                      .connection = options.mount.connection,
                       .credentials = options.mount.credentials(),
                       .features = options.mount.features});
 }

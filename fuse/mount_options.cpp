@@ -28,6 +28,7 @@ constexpr std::uint64_t kMaxSpin = 1'000'000;
 /// Milliseconds.
 constexpr std::uint64_t kMaxSlow = 3'600'000;
 
+/// Beside these there are those of initiator::ConnectionOptions.
 constexpr auto kWithValue = std::to_array<std::string_view>(
     {"uid", "gid", "mode", "fsname", "workers", "queue_depth", "spin", "slow", "reconnect_delay",
      "fail_fast", "give_up", "keyfile", "client", "mask_features", "metrics"});
@@ -40,6 +41,18 @@ constexpr auto kFlags =
 template <typename List>
 bool contains(const List& list, std::string_view word) {
   return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+bool takes_value(std::string_view name) {
+  return contains(kWithValue, name) || initiator::ConnectionOptions::has(name);
+}
+
+/// The names of all that take a value.
+std::vector<std::string_view> names_with_value() {
+  std::vector<std::string_view> names(kWithValue.begin(), kWithValue.end());
+  names.emplace_back("cm");
+  for (const cm::SettingOption& option : cm::setting_options()) names.emplace_back(option.name);
+  return names;
 }
 
 }  // namespace
@@ -127,22 +140,23 @@ bool set_flag(MountOptions& options, const std::string& name) {
 }
 
 [[noreturn]] void refuse(const std::string& name) {
-  if (contains(kWithValue, name)) {
+  if (takes_value(name)) {
     throw UsageError(fmt::format("mount option {} takes a value: {}=...", name, name));
   }
-  std::vector<std::string_view> known(kWithValue.begin(), kWithValue.end());
+  const auto with_value = names_with_value();
+  auto known = with_value;
   known.insert(known.end(), kFlags.begin(), kFlags.end());
   const std::string meant = suggestion(name, known);
   if (!meant.empty()) throw UsageError(fmt::format("unknown mount option '{}'{}", name, meant));
   throw UsageError(
       fmt::format("unknown mount option '{}'; there are ro, rw, allow_other, take_over, {}= and "
                   "those of mount(8)",
-                  name, fmt::join(kWithValue, "=, ")));
+                  name, fmt::join(with_value, "=, ")));
 }
 
 bool is_known(const std::string& name, bool has_value) {
   MountOptions unused;
-  return contains(kWithValue, name) || set_flag(unused, name) ||
+  return takes_value(name) || set_flag(unused, name) ||
          generic_option(name, has_value) != GenericOption::none;
 }
 
@@ -180,6 +194,8 @@ void MountOptions::set(const std::string& name, const std::string& value) {
     recovery.give_up = initiator::read_recovery_limit("option " + name, value);
   } else if (name == "mask_features") {
     features = protocol::kKnownFeatures.without(protocol::parse_features("option " + name, value));
+  } else if (initiator::ConnectionOptions::has(name)) {
+    connection.set(name, cm::Spelling::mount_option, value);
   } else if (MountOptions ignored; set_flag(ignored, name)) {
     throw UsageError(fmt::format("mount option {} takes no value, and has '{}'", name, value));
   } else {

@@ -22,9 +22,9 @@ constexpr const char* kFooter =
     "Mount options: ro, rw, allow_other, uid=N, gid=N, mode=OCTAL (of the image's file), "
     "fsname=TEXT,\nworkers=N, queue_depth=N, spin=US, slow=MS, reconnect_delay=S, "
     "fail_fast=S, give_up=S, take_over, keyfile=FILE,\nclient=NAME, metrics=[ADDR:]PORT, "
-    "mask_features=LIST. Those of mount(8) such as "
-    "_netdev and "
-    "noauto are accepted.\n\n"
+    "mask_features=LIST; and how to connect: cm=rdmacm|tcp, device=NAME, gid_index=N,\n"
+    "pkey_index=N, service_level=N, traffic_class=N, path_mtu=BYTES, ack_timeout=N, retries=N. "
+    "Those of mount(8)\nsuch as _netdev and noauto are accepted.\n\n"
     "The key in keyfile=, made by `rdmablk keygen`, proves to the target who this is, and that it "
     "is the\ntarget. client= is who this is; default: the name in the key file, or else this "
     "host's "
@@ -59,6 +59,7 @@ struct Words {
   std::string reconnect_delay;
   std::string fail_fast;
   std::string give_up;
+  std::vector<std::pair<std::string, std::string>> connection;  ///< names and values
   std::string masked_features;
   std::string command;
   std::string pidfile;
@@ -75,6 +76,14 @@ std::uint64_t image_size(const std::string& text) {
                     text, kSectorSize));
   }
   return *size;
+}
+
+/// Each is a mount option, too, and wins over it.
+void describe_connection(CLI::App& app, Words& words) {
+  initiator::describe_connection(app, [&words](std::string_view name, const std::string& value) {
+    initiator::ConnectionOptions().set(name, cm::Spelling::command_line, value);
+    words.connection.emplace_back(name, value);
+  });
 }
 
 void set_up(CLI::App& app, Options& options, Words& words) {
@@ -129,6 +138,7 @@ void set_up(CLI::App& app, Options& options, Words& words) {
   app.add_flag("--fake", options.is_fake, "check the command line and the key file, nothing else");
   app.add_flag("--for-mount", options.for_mount,
                "the exit statuses of mount(8): 1 usage, 2 system, 32 failed");
+  describe_connection(app, words);
   refuse_empty_values(app);
   // A list may be empty.
   app.add_option("-o", words.mount_options, "mount options, separated by commas")
@@ -148,6 +158,7 @@ void take(Options& options, const Words& words) {
   if (!words.reconnect_delay.empty()) options.mount.set("reconnect_delay", words.reconnect_delay);
   if (!words.fail_fast.empty()) options.mount.set("fail_fast", words.fail_fast);
   if (!words.give_up.empty()) options.mount.set("give_up", words.give_up);
+  for (const auto& [name, value] : words.connection) options.mount.set(name, value);
   if (!words.masked_features.empty()) options.mount.set("mask_features", words.masked_features);
   options.mount.take_over |= words.take_over;
   if (options.mount.take_over && options.mount.read_only) {
@@ -156,6 +167,7 @@ void take(Options& options, const Words& words) {
   if (options.mount.client && !options.mount.key_file) {
     throw UsageError("option client= says who this is; it needs keyfile=, which proves it");
   }
+  options.mount.connection.check(cm::Spelling::mount_option);
   const std::size_t expected = words.null_size.empty() ? 2 : 1;
   const bool makes_mount_point = !words.command.empty() && words.positional.size() + 1 == expected;
   if (words.positional.size() != expected && !makes_mount_point) {
@@ -166,7 +178,7 @@ void take(Options& options, const Words& words) {
                            "MOUNTPOINT");
   }
   if (words.null_size.empty()) {
-    options.uri = parse_uri(words.positional.front());
+    options.uri = parse_uri(words.positional.front(), options.mount.connection.default_port());
   } else {
     options.null_size = image_size(words.null_size);
   }

@@ -11,6 +11,7 @@
 #include "common/protocol/features.h"
 #include "common/uri.h"
 #include "fuse/worker_plan.h"
+#include "initiator/connection_options.h"
 #include "initiator/credentials.h"
 #include "initiator/recovery_options.h"
 
@@ -37,6 +38,7 @@ struct MountOptions {
   std::optional<HostPort> metrics;                         ///< where metrics can be read
   bool take_over = false;                                  ///< the right to write, from who has it
   initiator::RecoveryOptions recovery;                     ///< what to do while the target is away
+  initiator::ConnectionOptions connection;                 ///< how to reach the target
   protocol::Features features = protocol::kKnownFeatures;  ///< to tell the target of
 
   bool is_sloppy = false;  ///< to be set before parse(): options unknown here are left out

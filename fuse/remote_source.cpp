@@ -15,12 +15,17 @@ namespace rdmablk::fuse {
 
 namespace {
 
+initiator::SessionOptions session_options(const RemoteAccess& access) {
+  initiator::SessionOptions options{
+      .recovery = access.recovery, .credentials = access.credentials, .features = access.features};
+  access.connection.apply_to(options);
+  return options;
+}
+
 class RemoteSource final : public ImageSource {
  public:
   RemoteSource(const Uri& uri, const WorkerPlan& plan, const RemoteAccess& access)
-      : session_(initiator::Session::connect(uri.target, {.recovery = access.recovery,
-                                                          .credentials = access.credentials,
-                                                          .features = access.features})) {
+      : session_(initiator::Session::connect(uri.target, session_options(access))) {
     initiator::AttachOptions options;
     options.access = access.read_only ? protocol::Access::read_only : protocol::Access::read_write;
     options.take_over = access.take_over;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/known_error.h"
 #include "common/protocol/private_data.h"
 #include "initiator/reach_hint.h"
 
@@ -35,6 +36,8 @@ Link::Link(ControlLoop& loop, const SocketAddress& peer, ControlLoop::Clock::tim
     ConnectError failure(error.what(), is_passing(error.error()));
     failure.set_obstacle(Obstacle::no_way);
     throw failure;
+  } catch (const KnownError& error) {
+    throw ConnectError(error.what(), Obstacle::no_way);
   }
   wait_for(State::resolved, deadline);
 }
@@ -136,6 +139,12 @@ void Link::fail(const cm::Event& event) {
     return fail(
         "no RDMA device of this host leads there; give the target's address in the network of "
         "one, also where it is on the same host (`rdma link` shows their interfaces)");
+  }
+  if (event.error == EXDEV) {
+    obstacle_ = Obstacle::no_way;
+    return fail(
+        "the way there leads over another RDMA device than the one that was asked for, which has "
+        "the same address; `rdmablk devices` shows them");
   }
   obstacle_ = has_way_ ? Obstacle::no_answer : Obstacle::no_way;
   if (!is_silence(event.error)) return fail(errno_text(event.error));

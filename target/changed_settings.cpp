@@ -1,5 +1,7 @@
 #include "target/changed_settings.h"
 
+#include <tuple>
+
 namespace rdmablk::target {
 
 std::vector<std::string> changed_settings(const Options& before, const Options& now) {
@@ -8,7 +10,16 @@ std::vector<std::string> changed_settings(const Options& before, const Options& 
     if (one != other) names.emplace_back(name);
   };
   compare("--listen", before.listen, now.listen);
-  compare("--device", before.connections.device, now.connections.device);
+  const cm::Settings& was = before.connections;
+  const cm::Settings& is = now.connections;
+  compare("--device", std::tie(was.device, was.port), std::tie(is.device, is.port));
+  compare("--gid-index", was.gid_index, is.gid_index);
+  compare("--pkey-index", was.pkey_index, is.pkey_index);
+  compare("--service-level", was.service_level, is.service_level);
+  compare("--traffic-class", was.traffic_class, is.traffic_class);
+  compare("--path-mtu", was.path_mtu, is.path_mtu);
+  compare("--ack-timeout", was.ack_timeout, is.ack_timeout);
+  compare("--retries", was.retries, is.retries);
   compare("--metrics", before.metrics, now.metrics);
   compare("--state-dir", before.state_directory, now.state_directory);
   compare("--auth", before.key_file, now.key_file);

@@ -16,13 +16,14 @@ namespace rdmablk::target {
 inline constexpr std::string_view kNumber = "N";
 inline constexpr std::string_view kSeconds = "SECONDS";
 inline constexpr std::string_view kSize = "SIZE";
+inline constexpr std::string_view kBytes = "BYTES";
 inline constexpr std::string_view kPort = "[ADDR:]PORT";
 inline constexpr std::string_view kMask = "MASK|NAME,...";
 
 /// Whether a number is a value of an option: of most others it would be a slip, such as a path that
 /// is called 3.
 inline bool takes_number(const CLI::Option& option) {
-  constexpr std::array kTypes{kNumber, kSeconds, kSize, kPort, kMask};
+  constexpr std::array kTypes{kNumber, kSeconds, kSize, kBytes, kPort, kMask};
   return std::find(kTypes.begin(), kTypes.end(), option.get_type_name()) != kTypes.end();
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "common/cm/setting_options.h"
 #include "common/error.h"
 #include "common/export_name.h"
 #include "common/log.h"
@@ -92,15 +93,6 @@ void describe_places(CLI::App& app, OptionDraft& draft) {
       "Where to listen; without it on all addresses. Without PORT it is 10812 for rdmacm and 10813 "
       "for tcp; with --cm both, tcp gets the port after PORT");
   add_text(
-      app, "--cm", "rdmacm|tcp|both",
-      [&](const std::string& text) { draft.methods = read_methods(text); },
-      "How clients connect: by rdma_cm, which needs IP addresses on the RDMA network, by TCP over "
-      "any network, or by either")
-      ->default_str("rdmacm");
-  add_text(
-      app, "--device", "DEVICE", [&](const std::string& name) { options.connections.device = name; },
-      "Use this RDMA device only");
-  add_text(
       app, "--state-dir", "DIRECTORY",
       [&](const std::string& path) { options.state_directory = path; },
       "Where is kept what initiators know exports by, so that they find them again after "
@@ -123,6 +115,19 @@ void describe_places(CLI::App& app, OptionDraft& draft) {
       },
       "trace, debug, info, warning or error")
       ->default_str(options.log_level);
+}
+
+void describe_connections(CLI::App& app, OptionDraft& draft) {
+  add_text(
+      app, "--cm", "rdmacm|tcp|both",
+      [&](const std::string& text) { draft.methods = read_methods(text); },
+      "how clients connect: by rdma_cm, which needs IP addresses on the RDMA network, by TCP over "
+      "any network, or by either")
+      ->default_str("rdmacm")
+      ->group(cm::kSettingGroup);
+  cm::describe_settings(app, [&](std::string_view name, const std::string& value) {
+    cm::set(draft.options.connections, name, cm::Spelling::command_line, value);
+  });
 }
 
 void describe_slots(CLI::App& app, OptionDraft& draft) {
@@ -202,6 +207,7 @@ void describe_options(CLI::App& app, OptionDraft& draft) {
   describe_exports(app, draft);
   describe_access(app, draft);
   describe_places(app, draft);
+  describe_connections(app, draft);
   describe_limits(app, draft.options);
   draft.options.admin.describe(app);
   describe_slots(app, draft);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/arguments.h"
+#include "common/cm/setting_options.h"
 #include "common/error.h"
 #include "common/units.h"
 #include "target/configuration.h"
@@ -77,6 +78,9 @@ OptionDraft::OptionDraft() {
 }
 
 Options finish(OptionDraft draft) {
+  for (const cm::Method method : draft.methods) {
+    cm::check(draft.options.connections, method, cm::Spelling::command_line);
+  }
   draft.options.listen = places_to_listen(draft);
   Options options = std::move(draft.options);
   for (ExportSpec& spec : draft.command_line_exports) options.exports.push_back(std::move(spec));

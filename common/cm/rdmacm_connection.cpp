@@ -57,8 +57,13 @@ std::uint8_t clamp_depth(int value) {
 }  // namespace
 
 RdmacmConnection::RdmacmConnection(CmId id, IdDisposal& disposal, const Settings& settings,
-                                   const SocketAddress& peer, EventHandler& handler)
-    : id_(std::move(id)), disposal_(disposal), settings_(settings), handler_(&handler) {
+                                   std::optional<SocketAddress> source, const SocketAddress& peer,
+                                   EventHandler& handler)
+    : id_(std::move(id)),
+      disposal_(disposal),
+      settings_(settings),
+      source_(source),
+      handler_(&handler) {
   id_->context = static_cast<CmIdOwner*>(this);
   set_traffic_class();
   if (!resolve_address(peer)) {
@@ -201,7 +206,9 @@ void RdmacmConnection::tell_refusal(Refusal refusal, std::span<const std::byte> 
 /// @return whether it has begun; errno says why not.
 bool RdmacmConnection::resolve_address(SocketAddress peer) {
   ++address_attempts_;
-  return rdma_resolve_addr(id_.get(), nullptr, peer.get(), kAddressTimeoutMs) == 0;
+  SocketAddress source = source_.value_or(SocketAddress());
+  return rdma_resolve_addr(id_.get(), source_ ? source.get() : nullptr, peer.get(),
+                           kAddressTimeoutMs) == 0;
 }
 
 void RdmacmConnection::on_address_error(int error) {
@@ -212,7 +219,15 @@ void RdmacmConnection::on_address_error(int error) {
   tell(EventType::failed, error);
 }
 
+/// Two devices may share a network interface, and so an address; rdma_cm takes either.
+bool RdmacmConnection::is_over_wanted_device() const {
+  const bool is_port = !settings_.port || *settings_.port == id_->port_num;
+  return is_port &&
+         (settings_.device.empty() || verbs::device_name(id_->verbs) == settings_.device);
+}
+
 void RdmacmConnection::resolve_route() {
+  if (!is_over_wanted_device()) return tell(EventType::failed, EXDEV);
   // Of use on InfiniBand and RoCE only, and only from Linux 5.1 on: refusal is no failure.
   std::uint8_t timeout = settings_.ack_timeout;
   rdma_set_option(id_.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof timeout);

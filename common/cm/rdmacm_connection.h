@@ -34,8 +34,10 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
  public:
   /// Takes an identifier that is not bound to a device yet, and starts to resolve `peer`.
   /// @param disposal gets the identifier at the end; outlives this, as the settings do.
+  /// @param source the address to connect from, which says over which device; nothing: any.
   RdmacmConnection(CmId id, IdDisposal& disposal, const Settings& settings,
-                   const SocketAddress& peer, EventHandler& handler);
+                   std::optional<SocketAddress> source, const SocketAddress& peer,
+                   EventHandler& handler);
 
   /// Takes the identifier of a request to connect.
   RdmacmConnection(CmId id, IdDisposal& disposal, const Settings& settings,
@@ -66,6 +68,7 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
   void require_port(const std::string& doing) const;
   bool resolve_address(SocketAddress peer);
   void on_address_error(int error);
+  bool is_over_wanted_device() const;
   void resolve_route();
   void tell(EventType type, int error = 0);
   void tell_refusal(Refusal refusal, std::span<const std::byte> data);
@@ -76,6 +79,7 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
   CmId id_;
   IdDisposal& disposal_;
   const Settings& settings_;
+  std::optional<SocketAddress> source_;
   EventHandler* handler_ = nullptr;
   std::mutex qp_mutex_;  ///< its destruction against the control thread
   std::optional<verbs::QueuePair> qp_;

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/cm/device_addresses.h"
 #include "common/cm/id_disposal.h"
 #include "common/cm/managers.h"
 #include "common/cm/rdmacm_connection.h"
@@ -120,7 +121,9 @@ class RdmacmManager final : public ConnectionManager {
   RdmacmManager(asio::io_context& io, std::shared_ptr<const Devices> devices, Settings settings)
       : settings_(std::move(settings)),
         devices_(std::move(devices)),
-        watch_(io, channel_.get()->fd, [this] { process(); }) {}
+        watch_(io, channel_.get()->fd, [this] { process(); }) {
+    if (!settings_.device.empty()) find_device(devices_->get(), settings_.device);
+  }
 
   std::span<ibv_context* const> devices() const noexcept override { return devices_->get(); }
 
@@ -130,8 +133,10 @@ class RdmacmManager final : public ConnectionManager {
   }
 
   std::unique_ptr<Connection> open(const SocketAddress& peer, EventHandler& handler) override {
-    return std::make_unique<RdmacmConnection>(create_id(channel_), disposal_, settings_, peer,
-                                              handler);
+    std::optional<SocketAddress> source;
+    if (has_source(settings_)) source = source_address(devices(), settings_, peer);
+    return std::make_unique<RdmacmConnection>(create_id(channel_), disposal_, settings_, source,
+                                              peer, handler);
   }
 
  private:

@@ -121,7 +121,10 @@ int rdmablk_connect(const char* uri, const rdmablk_options* options, rdmablk_ima
     const rdmablk::ThreadLog own(rdmablk::capi::make_log(chosen));
     auto session = chosen.session;
     session.credentials = credentials(chosen);
-    *image = std::make_unique<rdmablk_image>(rdmablk::parse_uri(uri), chosen, session).release();
+    chosen.connection.check(rdmablk::cm::Spelling::mount_option);
+    chosen.connection.apply_to(session);
+    const auto export_uri = rdmablk::parse_uri(uri, chosen.connection.default_port());
+    *image = std::make_unique<rdmablk_image>(export_uri, chosen, session).release();
     return 0;
   });
 }

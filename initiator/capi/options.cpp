@@ -77,6 +77,19 @@ int rdmablk_options_set_client(rdmablk_options* options, const char* name) {
   return set_text(options->client, name);
 }
 
+int rdmablk_options_set_connection(rdmablk_options* options, const char* name, const char* value) {
+  using rdmablk::initiator::ConnectionOptions;
+  if (options == nullptr) return fail(EINVAL, kNoOptions);
+  if (name == nullptr || !ConnectionOptions::has(name)) {
+    return fail(EINVAL, "there is no option of this name for connections");
+  }
+  if (value == nullptr) return fail(EINVAL, "the option's value is NULL");
+  return guarded([&] {
+    options->connection.set(name, rdmablk::cm::Spelling::mount_option, value);
+    return 0;
+  });
+}
+
 int rdmablk_options_set_read_only(rdmablk_options* options, int read_only) {
   using rdmablk::protocol::Access;
   if (options == nullptr) return fail(EINVAL, kNoOptions);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "initiator/capi/rdmablk.h"
+#include "initiator/connection_options.h"
 #include "initiator/session.h"
 
 namespace spdlog {
@@ -12,7 +13,8 @@ class logger;
 
 /// How to connect, as the setters have it.
 struct rdmablk_options {
-  rdmablk::initiator::SessionOptions session;  ///< but for the credentials
+  rdmablk::initiator::SessionOptions session;  ///< but for the credentials and the connection
+  rdmablk::initiator::ConnectionOptions connection;
   rdmablk::initiator::AttachOptions attach;
   std::string key_file;  ///< empty: none
   std::string client;    ///< empty: as the key file says

@@ -139,6 +139,19 @@ int rdmablk_options_set_key_file(struct rdmablk_options* options, const char* pa
  */
 int rdmablk_options_set_client(struct rdmablk_options* options, const char* name);
 
+/**
+ * How to connect to the target: one of the options of that which a mount has, too.
+ * @param name "cm": the way to connect; "device", "gid_index", "pkey_index", "service_level",
+ * "traffic_class", "path_mtu", "ack_timeout", "retries": what the RDMA device is told
+ * (rdmablk-fuse(8) explains them all, and says which are for "tcp" alone: rdmablk_connect() refuses
+ * these for "rdmacm").
+ * @param value as it is written there: of "cm" "rdmacm" (as it is at first) or "tcp", which has the
+ * target's port 10813 where a URI names none; of "device" "mlx5_0" or "mlx5_0/1"; of the others a
+ * number in decimal.
+ */
+int rdmablk_options_set_connection(struct rdmablk_options* options, const char* name,
+                                   const char* value);
+
 /** Whether the image shall only be read; 0 at first. What would change it ends with EROFS. */
 int rdmablk_options_set_read_only(struct rdmablk_options* options, int read_only);
 

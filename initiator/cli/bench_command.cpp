@@ -51,6 +51,7 @@ BenchCommand::BenchCommand(CLI::App& parent) : Command(parent, "bench", "measure
                        "of those that write: take the export from the initiator that has it");
   add_json_option();
   add_credential_options();
+  initiator::describe_connection(arguments(), typed_.connection);
   add_log_level_option();
   arguments().footer(kBenchFooter);
 }

@@ -102,7 +102,9 @@ const char* workload_name(Workload workload) noexcept {
 
 BenchOptions read_bench_arguments(const BenchArguments& arguments) {
   BenchOptions options;
-  options.uri = parse_uri(arguments.uri);
+  arguments.connection.check(cm::Spelling::command_line);
+  options.connection = arguments.connection;
+  options.uri = parse_uri(arguments.uri, options.connection.default_port());
   options.workload = read_workload(arguments.rw);
   options.block_size = read_size("--bs", arguments.block_size, 1);
   options.depth = read_count("--depth", arguments.depth, 1, BenchOptions::kMaxDepth);

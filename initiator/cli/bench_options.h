@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/uri.h"
+#include "initiator/connection_options.h"
 #include "initiator/recovery_options.h"
 
 namespace rdmablk::cli {
@@ -33,6 +34,7 @@ struct BenchArguments {
   std::string fail_fast = "never";
   std::string give_up = "5";
   bool take_over = false;
+  initiator::ConnectionOptions connection;
 };
 
 /// What a benchmark is to do.
@@ -50,6 +52,7 @@ struct BenchOptions {
   std::uint64_t offset = 0;           ///< bytes: where the range begins
   std::optional<std::uint64_t> size;  ///< bytes of the range; to the end of the export without it
   initiator::RecoveryOptions recovery;
+  initiator::ConnectionOptions connection;
   bool take_over = false;  ///< the right to write, from who has it
 
   /// The bytes of memory that each queue's requests need.

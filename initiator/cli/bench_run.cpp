@@ -41,8 +41,10 @@ std::unique_ptr<initiator::RemoteImage> attach(initiator::Session& session,
 
 void run_bench(const BenchOptions& options, std::optional<initiator::Credentials> credentials,
                const std::function<void(const BenchResult&)>& report) {
-  const auto session = initiator::Session::connect(
-      options.uri.target, {.recovery = options.recovery, .credentials = std::move(credentials)});
+  initiator::SessionOptions wanted{.recovery = options.recovery,
+                                   .credentials = std::move(credentials)};
+  options.connection.apply_to(wanted);
+  const auto session = initiator::Session::connect(options.uri.target, wanted);
   const auto image = attach(*session, options);
   const BenchRange range = bench_range(options, image->info().size);
   BenchWorkforce workforce(*image, options, range);

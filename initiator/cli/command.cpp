@@ -59,6 +59,15 @@ std::optional<initiator::Credentials> Command::credentials() const {
   throw UsageError("--client says who this is; it needs --keyfile, which proves it");
 }
 
+void Command::add_connection_options() {
+  initiator::describe_connection(*arguments_, connection_);
+}
+
+const initiator::ConnectionOptions& Command::connection() const {
+  connection_.check(cm::Spelling::command_line);
+  return connection_;
+}
+
 void Command::start_log() const {
   start_logging("rdmablk", log_level_);
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "initiator/cli/time_limit.h"
+#include "initiator/connection_options.h"
 #include "initiator/credentials.h"
 
 namespace CLI {
@@ -54,6 +55,20 @@ class Command {
   /// What those say. Throws UsageError or Error.
   std::optional<initiator::Credentials> credentials() const;
 
+  /// For commands that connect to a target: how.
+  void add_connection_options();
+
+  /// What those say. Throws UsageError when it does not go together.
+  const initiator::ConnectionOptions& connection() const;
+
+  /// A word that names an export, or a target, whose port may be left out. Throws UsageError.
+  Uri read_uri(const std::string& text) const {
+    return parse_uri(text, connection().default_port());
+  }
+  HostPort read_target(const std::string& text) const {
+    return parse_host_port(text, connection().default_port());
+  }
+
   bool wants_json() const noexcept { return json_; }
   void start_log() const;
 
@@ -64,6 +79,7 @@ class Command {
   std::string log_level_ = "warning";
   std::string client_;
   std::string key_file_;
+  initiator::ConnectionOptions connection_;
 };
 
 }  // namespace rdmablk::cli

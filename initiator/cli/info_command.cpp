@@ -125,6 +125,7 @@ InfoCommand::InfoCommand(CLI::App& parent)
   size->excludes(map)->excludes(can);
   can->excludes(map);
   add_credential_options();
+  add_connection_options();
   add_log_level_option();
   arguments().footer(fmt::format(kInfoFooter, Capability::help()));
 }
@@ -143,20 +144,21 @@ void InfoCommand::add_map_options() {
 }
 
 int InfoCommand::run() {
-  const Uri uri = parse_uri(uri_);
+  const Uri uri = read_uri(uri_);
   start_log();
   if (!can_.empty()) return answer(uri, only(can_));
   if (map_) {
     print_map(uri);
   } else {
-    print_details(look_at(uri, tool_options(timeout(), credentials())));
+    print_details(look_at(uri, tool_options(timeout(), connection(), credentials())));
   }
   return kExitDone;
 }
 
 int InfoCommand::answer(const Uri& uri, const std::string& what) const {
   const Capability wanted(what);
-  const bool can = wanted.is_of(look_at(uri, tool_options(timeout(), credentials())).reply.info);
+  const bool can =
+      wanted.is_of(look_at(uri, tool_options(timeout(), connection(), credentials())).reply.info);
   if (wants_json()) print_json(export_answer_json(uri, what, can));
   return can ? kExitDone : kExitNo;
 }
@@ -164,7 +166,7 @@ int InfoCommand::answer(const Uri& uri, const std::string& what) const {
 void InfoCommand::print_map(const Uri& uri) const {
   MapRange range{read_size("--offset", offset_), {}};
   if (!length_.empty()) range.length = read_size("--length", length_);
-  const ExportMap map = read_map(uri, range, tool_options(timeout(), credentials()));
+  const ExportMap map = read_map(uri, range, tool_options(timeout(), connection(), credentials()));
   if (wants_json()) {
     print_json(export_map_json(map));
   } else {

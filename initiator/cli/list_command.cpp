@@ -22,6 +22,7 @@ ListCommand::ListCommand(CLI::App& parent)
   add_timeout_option();
   add_json_option();
   add_credential_options();
+  add_connection_options();
   add_log_level_option();
   arguments().footer(
       "Examples:\n"
@@ -30,13 +31,14 @@ ListCommand::ListCommand(CLI::App& parent)
 }
 
 int ListCommand::run() {
-  const HostPort target = parse_host_port(target_);
+  const HostPort target = read_target(target_);
   const auto time = timeout();
   start_log();
   std::vector<protocol::ExportInfo> exports;
   {
     const TimeLimit limit(time, fmt::format("list the exports of {}", target.text()));
-    exports = initiator::Session::connect(target, tool_options(time, credentials()))->list();
+    exports = initiator::Session::connect(target, tool_options(time, connection(), credentials()))
+                  ->list();
   }
   if (wants_json()) {
     print_json(export_list_json(target, exports));

@@ -1,13 +1,16 @@
 #pragma once
 
+#include "initiator/connection_options.h"
 #include "initiator/session.h"
 
 namespace rdmablk::cli {
 
 /// For a command that asks a target something, and does not wait for one that is gone.
 inline initiator::SessionOptions tool_options(std::chrono::milliseconds timeout,
+                                              const initiator::ConnectionOptions& connection,
                                               std::optional<initiator::Credentials> credentials) {
   initiator::SessionOptions options;
+  connection.apply_to(options);
   options.credentials = std::move(credentials);
   options.timeout = timeout;
   options.recovery.fail_fast = std::chrono::milliseconds(0);

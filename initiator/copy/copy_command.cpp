@@ -88,6 +88,7 @@ CopyCommand::CopyCommand(CLI::App& parent)
   arguments()
       .add_option("--source-client", source_client_, "who this is to SRC; default: as for DST")
       ->type_name("NAME");
+  add_connection_options();
   add_log_level_option();
   arguments().footer(kFooter);
 }
@@ -128,8 +129,8 @@ Endpoint CopyCommand::open_source() const {
     case EndpointKind::remote:
       break;
   }
-  return Endpoint::remote(parse_uri(source_),
-                          move_.remote(protocol::Access::read_only, source_credentials()));
+  return Endpoint::remote(read_uri(source_), move_.remote(protocol::Access::read_only, connection(),
+                                                          source_credentials()));
 }
 
 Endpoint CopyCommand::open_destination() const {
@@ -141,14 +142,15 @@ Endpoint CopyCommand::open_destination() const {
     case EndpointKind::remote:
       break;
   }
-  return Endpoint::remote(parse_uri(destination_),
-                          move_.remote(protocol::Access::read_write, credentials()));
+  return Endpoint::remote(read_uri(destination_),
+                          move_.remote(protocol::Access::read_write, connection(), credentials()));
 }
 
 int CopyCommand::run() {
   const TransferOptions wanted = options();
   kind_of(source_);
   kind_of(destination_);
+  connection();
   start_log();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is an error that names the offset
   Endpoint source = open_source();

@@ -53,6 +53,7 @@ FillCommand::FillCommand(CLI::App& parent)
   move_.add_to(arguments());
   add_json_option();
   add_credential_options();
+  add_connection_options();
   add_log_level_option();
   arguments().footer(
       "OVERWRITES without asking. The pattern begins at --offset.\n"
@@ -72,15 +73,15 @@ Pattern FillCommand::pattern() const {
 }
 
 int FillCommand::run() {
-  const Uri uri = parse_uri(uri_);
+  const Uri uri = read_uri(uri_);
   TransferOptions options = move_.transfer();
   options.doing = "filling";
   options.sparse_unit.reset();
   const Pattern wanted = pattern();
   range_.check();
   start_log();
-  auto destination =
-      Endpoint::remote(uri, move_.remote(protocol::Access::read_write, credentials()));
+  auto destination = Endpoint::remote(
+      uri, move_.remote(protocol::Access::read_write, connection(), credentials()));
   const ExportRange range = range_.within(destination.name(), destination.size());
   auto source = Endpoint::generated(wanted, range.length);
   const auto result = transfer(source, destination, range, options, false, false);
@@ -97,6 +98,7 @@ ZeroCommand::ZeroCommand(CLI::App& parent) : Command(parent, "zero", "zero an ex
   move_.add_to(arguments());
   add_json_option();
   add_credential_options();
+  add_connection_options();
   add_log_level_option();
   arguments().footer(
       "OVERWRITES without asking.\n"
@@ -107,13 +109,13 @@ ZeroCommand::ZeroCommand(CLI::App& parent) : Command(parent, "zero", "zero an ex
 }
 
 int ZeroCommand::run() {
-  const Uri uri = parse_uri(uri_);
+  const Uri uri = read_uri(uri_);
   TransferOptions options = move_.transfer();
   options.doing = "zeroing";
   range_.check();
   start_log();
-  auto destination =
-      Endpoint::remote(uri, move_.remote(protocol::Access::read_write, credentials()));
+  auto destination = Endpoint::remote(
+      uri, move_.remote(protocol::Access::read_write, connection(), credentials()));
   const ExportRange range = range_.within(destination.name(), destination.size());
   auto source = Endpoint::generated(Pattern::of({std::byte{0}}), range.length);
   const auto result = transfer(source, destination, range, options, true, discard_);

@@ -70,6 +70,7 @@ HexdumpCommand::HexdumpCommand(CLI::App& parent)
   arguments().add_flag("--all-lines", all_lines_, "print lines that repeat the one before, too");
   add_timeout_option();
   add_credential_options();
+  add_connection_options();
   add_log_level_option();
   arguments().footer(
       "Prints as `hexdump -C` does. --timeout is how long the target may take to answer.\n"
@@ -80,11 +81,11 @@ HexdumpCommand::HexdumpCommand(CLI::App& parent)
 }
 
 int HexdumpCommand::run() {
-  const Uri uri = parse_uri(uri_);
+  const Uri uri = read_uri(uri_);
   range_.check();
   start_log();
-  const auto session =
-      initiator::Session::connect(uri.target, cli::tool_options(timeout(), credentials()));
+  const auto session = initiator::Session::connect(
+      uri.target, cli::tool_options(timeout(), connection(), credentials()));
   const auto image = session->attach(uri.export_name, attach_options());
   auto [offset, length] = range_.within(uri.text(), image->info().size);
   Reader reader(*image);

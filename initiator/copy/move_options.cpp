@@ -61,9 +61,11 @@ TransferOptions MoveOptions::transfer() const {
 }
 
 RemoteOptions MoveOptions::remote(protocol::Access access,
+                                  const initiator::ConnectionOptions& connection,
                                   std::optional<initiator::Credentials> credentials) const {
   const TransferOptions transfer = this->transfer();
   RemoteOptions options;
+  connection.apply_to(options.session);
   auto& recovery = options.session.recovery;
   recovery.reconnect_delay = initiator::read_reconnect_delay("--reconnect-delay", reconnect_delay_);
   recovery.fail_fast = initiator::read_recovery_limit("--fail-fast", fail_fast_);

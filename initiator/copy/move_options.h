@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "initiator/connection_options.h"
 #include "initiator/copy/endpoint.h"
 #include "initiator/copy/transfer.h"
 #include "initiator/credentials.h"
@@ -23,7 +24,7 @@ class MoveOptions {
 
   /// How to attach exports for that. Throws UsageError.
   /// @param access that is needed.
-  RemoteOptions remote(protocol::Access access,
+  RemoteOptions remote(protocol::Access access, const initiator::ConnectionOptions& connection,
                        std::optional<initiator::Credentials> credentials) const;
 
   bool is_quiet() const noexcept { return quiet_; }

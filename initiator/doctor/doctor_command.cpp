@@ -20,6 +20,7 @@ DoctorCommand::DoctorCommand(CLI::App& parent)
   add_timeout_option();
   add_json_option();
   add_credential_options();
+  add_connection_options();
   add_log_level_option();
   arguments().footer(
       "Looks at RDMA devices, kernel modules, permissions, limits and FUSE, and with a TARGET "
@@ -36,10 +37,11 @@ DoctorCommand::DoctorCommand(CLI::App& parent)
 
 int DoctorCommand::run() {
   std::optional<HostPort> target;
-  if (!target_.empty()) target = parse_host_port(target_);
+  if (!target_.empty()) target = read_target(target_);
   TargetOptions options;
   options.timeout = timeout();
   options.credentials = credentials();
+  options.connection = connection();
   start_log();
   Findings findings = check_host(Host::look());
   if (target) {

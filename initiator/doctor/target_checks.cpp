@@ -48,7 +48,9 @@ class TargetCheck {
   void run() {
     const auto addresses = resolve_name();
     step(
-        "device", [this] { loop_.emplace(); }, "`rdmablk devices` explains the ways to get one");
+        "device",
+        [this] { loop_.emplace(options_.connection.method, options_.connection.settings); },
+        "`rdmablk devices` explains the ways to get one");
     const SocketAddress address = find_way(addresses);
     greet(address);
     if (wants_key_ && !options_.credentials) return;
@@ -157,7 +159,8 @@ class TargetCheck {
         "session",
         [&] {
           session = initiator::Session::connect(
-              options_.target, cli::tool_options(options_.timeout, options_.credentials));
+              options_.target,
+              cli::tool_options(options_.timeout, options_.connection, options_.credentials));
           exports = session->list();
         },
         "look at the target's log");

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/uri.h"
+#include "initiator/connection_options.h"
 #include "initiator/credentials.h"
 #include "initiator/doctor/finding.h"
 #include "initiator/link.h"
@@ -15,6 +16,7 @@ struct TargetOptions {
   HostPort target;
   std::chrono::milliseconds timeout{5000};  ///< of each step
   std::optional<initiator::Credentials> credentials{};
+  initiator::ConnectionOptions connection{};
 };
 
 /// Goes the way to a target step by step: its name, the device that leads there, the connection,

@@ -10,7 +10,7 @@ set -euo pipefail
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 readonly share_point=/run/rdmablk-vm # where the host's directory of the job is, on the new root
-readonly orders_network=192.168.78
+readonly orders_network=192.168.254
 
 # The host's files lie under an overlay in memory, which becomes the root.
 enter_overlay() {
@@ -75,46 +75,74 @@ load_modules() {
   modprobe --all virtio_console veth rdma_rxe rdma_ucm ib_uverbs fuse loop ext4 sch_netem
 }
 
-# There is nobody to clash with, so an address is good at once.
+# There is nobody to clash with, so an address is good at once. A link that goes down keeps its IPv6 addresses,
+# as it keeps the others.
 make_network() {
+  local link
   echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad
-  if ((hosts == 1)); then join_own_ends; else join_hosts; fi
-  rdma link add "${device}0" type "$device" netdev v0
+  echo 1 >/proc/sys/net/ipv6/conf/default/keep_addr_on_down
+  ip link set lo up
+  for ((link = 0; link < links; ++link)); do
+    make_interface "$link"
+    if ((hosts == 1)); then lay_own_cable "$link"; else plug_in_cable "$link"; fi
+  done
+  ((hosts == 1)) || make_way_for_orders
+  for ((link = 0; link < links; ++link)); do
+    await_link_local "v$link"
+    rdma link add "$device$link" type "$device" netdev "v$link"
+  done
 }
 
-# Both ends of a cable in one host.
-join_own_ends() {
+# make_interface LINK: one end of a veth pair, the other one of which is farLINK. Its hardware address says what
+# its link-local one is. scripts/vm tells the addresses to the command.
+make_interface() {
   ip -batch - <<END
-link set lo up
-link add v0 mtu 9000 type veth peer name v1 mtu 9000
-address add $address/24 dev v0
-address add $peer_address/24 dev v1
-link set v0 up
-link set v1 up
+link add v$1 mtu 9000 address 02:00:00:00:1$1:0$host type veth peer name far$1 mtu 9000
+address add 192.168.7$((7 + $1)).$host/24 dev v$1
+address add fd7$((7 + $1))::$host/64 dev v$1
 END
 }
 
-# The ends of two cables to the other host. The network card vec0 cannot come up again once it was
-# down, so the test's interface, v0, is behind a bridge. The interface orders carries orders.
-join_hosts() {
-  echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore # or the bridge answers for v0, where no RDMA is
+# lay_own_cable LINK: within one host. The far end has an address as well.
+lay_own_cable() {
   ip -batch - <<END
-link set lo up
-link add v0 mtu 9000 type veth peer name port mtu 9000
-link add bridge type bridge
-link set vec0 master bridge
-link set port master bridge
-address add $address/24 dev v0
-link set vec0 up
-link set port up
-link set bridge up
-link set v0 up
-link set vec1 name orders
+address add 192.168.7$((7 + $1)).$((3 - host))/24 dev far$1
+link set v$1 up
+link set far$1 up
+END
+}
+
+# plug_in_cable LINK: to the other host. The network card vecLINK cannot come up again once it was down, so the
+# test's interface, vLINK, is behind a bridge.
+plug_in_cable() {
+  echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore # or the bridge answers for vLINK, where no RDMA is
+  ip -batch - <<END
+link add bridge$1 type bridge
+link set vec$1 master bridge$1
+link set far$1 master bridge$1
+link set vec$1 up
+link set far$1 up
+link set bridge$1 up
+link set v$1 up
+END
+}
+
+# The last network card carries orders.
+make_way_for_orders() {
+  ip -batch - <<END
+link set vec$links name orders
 address add $orders_network.$host/24 dev orders
 link set orders up
 END
   printf '#!/bin/sh\nexec perl %s/vm_peer run %s "$@"\n' "$share_point" "$orders_network.$((3 - host))" >"$share_point/peer"
   chmod +x "$share_point/peer"
+}
+
+# await_link_local INTERFACE: the kernel gives it its link-local address a moment after it came up.
+await_link_local() {
+  until [[ $(ip -6 -oneline address show dev "$1" scope link -tentative) == *fe80:* ]]; do
+    sleep 0.01
+  done
 }
 
 # enter_environment COMMAND...: as the caller of scripts/vm would run it; does not return.
@@ -244,7 +272,7 @@ if [[ ${1:-} != @(inside|service) ]]; then
   enter_overlay
 fi
 # Assigned by the settings:
-declare kernel kernel_directory device hosts init shutdown host address peer_address timeout share directory
+declare kernel kernel_directory device hosts links init shutdown host timeout share directory
 # shellcheck source=/dev/null
 source "$share_point/settings"
 [[ $1 != service ]] || run_to_end

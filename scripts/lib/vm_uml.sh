@@ -1,6 +1,6 @@
 # Hosts that are user-mode Linux kernels: how scripts/vm finds and starts them.
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # memory, ram_disk, hosts, job: of scripts/vm
+# shellcheck disable=SC2154 # memory, ram_disk, hosts, links, job: of scripts/vm
 
 readonly first_network_end=30 first_orders_end=40 # vm_cable's, plus the host's number
 
@@ -51,14 +51,15 @@ choose_processor() {
   processor=${processors[RANDOM % ${#processors[@]}]}
 }
 
-# The host's ends of the cables, as arguments of the kernel: vec0 and vec1.
+# The host's ends of the cables, as arguments of the kernel: vec0 and on, the last of which carries orders.
 choose_cables() {
-  local number=0 first
+  local number end
   cables=()
   ((hosts > 1)) || return 0
-  for first in "$first_network_end" "$first_orders_end"; do
-    cables+=("vec$number:transport=fd,fd=$((first + $1)),depth=128,mtu=9000,mac=02:00:00:00:0$number:0$1")
-    number=$((number + 1))
+  for ((number = 0; number <= links; ++number)); do
+    end=$((first_network_end + 2 * number + $1))
+    ((number < links)) || end=$((first_orders_end + $1))
+    cables+=("vec$number:transport=fd,fd=$end,depth=128,mtu=9000,mac=02:00:00:00:0$number:0$1")
   done
 }
 

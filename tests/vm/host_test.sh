@@ -56,6 +56,9 @@ test_usage() {
   run --device eth true
   expect_equal "status with a wrong device" 2 "$status"
   expect_match message "rxe or siw, not 'eth'" "$err"
+  run --links 3 true
+  expect_equal "status with three links" 2 "$status"
+  expect_match message "--links takes 1 or 2, not '3'" "$err"
   run --ram-disk much true
   expect_equal "status with a wrong size" 2 "$status"
   expect_match message "--ram-disk takes a size such as 256M, not 'much'" "$err"
@@ -249,6 +252,85 @@ test_two_hosts() {
   expect_equal stdout "here 192.168.77.1 192.168.77.2 $TMPDIR"$'\n'"there 192.168.77.2 192.168.77.1 $TMPDIR" "$out"
   expect_equal stderr '' "$err"
   expect_nothing_left
+}
+
+# rping_between_hosts DEVICE LINKS ADDRESS...: to each address of the other host, under the names of variables.
+# READ and WRITE, the data compared at both ends.
+rping_between_hosts() {
+  run --hosts 2 --device "$1" --links "$2" bash -c '
+    peer=$RDMABLK_VM_PEER
+    for name in "$@"; do
+      remote=${!name} listening=
+      # The scope of a link-local address is the interface here; it has the same name there.
+      "$peer" rping -s -a "$remote" -C 5 -S 10000 -V &
+      until [[ $("$peer" rdma resource show cm_id) =~ LISTEN ]]; do
+        kill -0 $! || exit 1
+        sleep 0.05
+      done
+      rping -c -a "$remote" -C 5 -S 10000 -V || exit 1
+      wait $! || exit 1
+      echo "$name $remote"
+    done' bash "${@:3}"
+}
+
+# The second link, and IPv6 on both: each address leads over the link that it belongs to.
+test_links() {
+  local device names=(RDMABLK_VM_PEER_{ADDRESS,ADDRESS6,LINK_LOCAL}{,_1})
+  for device in rxe siw; do
+    rping_between_hosts "$device" 2 "${names[@]}"
+    expect_equal "status on $device" 0 "$status"
+    expect_equal "addresses on $device" "RDMABLK_VM_PEER_ADDRESS 192.168.77.2
+RDMABLK_VM_PEER_ADDRESS_1 192.168.78.2
+RDMABLK_VM_PEER_ADDRESS6 fd77::2
+RDMABLK_VM_PEER_ADDRESS6_1 fd78::2
+RDMABLK_VM_PEER_LINK_LOCAL fe80::ff:fe00:1002%v0
+RDMABLK_VM_PEER_LINK_LOCAL_1 fe80::ff:fe00:1102%v1" "$(grep RDMABLK <<<"$out")"
+  done
+  expect_nothing_left
+}
+
+# Devices, interfaces and addresses of one host with two links, and of its only one without. No address waits
+# for anything, and a link that was down has them all again.
+test_link_addresses() {
+  run --links 2 bash -c '
+    for end in "" _1; do
+      declare -n device=RDMABLK_TEST_DEVICE$end interface=RDMABLK_TEST_INTERFACE$end \
+        address=RDMABLK_TEST_ADDRESS$end address6=RDMABLK_TEST_ADDRESS6$end link_local=RDMABLK_TEST_LINK_LOCAL$end
+      rdma link show "$device/1" | grep --quiet "ACTIVE.*netdev $interface " || echo "no $device"
+      ip -6 address show dev "$interface" tentative | grep inet6
+      for wanted in "$address" "$address6" "${link_local%\%*}"; do
+        ip -oneline address show dev "$interface" to "$wanted" | grep --quiet inet || echo "no $wanted"
+      done
+      echo "$device $interface $address $address6 $link_local"
+    done
+    ip link set v1 down
+    ip link set v1 up
+    ip -oneline address show dev v1 to fd78::1 | grep --only-matching "fd78::1/64"
+    ibv_devices | grep --count rxe'
+  expect_equal status 0 "$status"
+  expect_equal stdout "rxe0 v0 192.168.77.1 fd77::1 fe80::ff:fe00:1001%v0
+rxe1 v1 192.168.78.1 fd78::1 fe80::ff:fe00:1101%v1
+fd78::1/64
+2" "$out"
+  RDMABLK_TEST_DEVICE_1=left run bash -c 'echo "${RDMABLK_TEST_DEVICE_1-none}"; ibv_devices | grep --count rxe; [[ ! -e /sys/class/net/v1 ]]'
+  expect_equal "status with one link" 0 "$status"
+  expect_equal "devices with one link" none$'\n'1 "$out"
+}
+
+# One link is pulled, and the other one carries on.
+test_second_cable() {
+  run --hosts 2 --links 2 bash -c '
+    peer=$RDMABLK_VM_PEER
+    # Nobody listens there, and the other host says so.
+    answers() { [[ $(timeout 2 bash -c "</dev/tcp/$1/9" 2>&1) == *refused* ]]; }
+    state() { for address; do answers "$address" && echo yes || echo no; done | xargs; }
+    state "$RDMABLK_VM_PEER_ADDRESS" "$RDMABLK_VM_PEER_ADDRESS_1" "$RDMABLK_VM_PEER_ADDRESS6_1"
+    "$peer" ip link set v1 down
+    state "$RDMABLK_VM_PEER_ADDRESS" "$RDMABLK_VM_PEER_ADDRESS_1" "$RDMABLK_VM_PEER_ADDRESS6_1"
+    "$peer" ip link set v1 up
+    ip link set v0 down
+    state "$RDMABLK_VM_PEER_ADDRESS" "$RDMABLK_VM_PEER_ADDRESS_1" "$RDMABLK_VM_PEER_ADDRESS6_1"'
+  expect_equal stdout "yes yes yes"$'\n'"yes no no"$'\n'"no yes yes" "$out"
 }
 
 # What comes back of a command on the other host.

@@ -17,13 +17,14 @@
 #include "initiator/cli/mapping/map_state.h"
 #include "initiator/cli/mapping/mapper.h"
 #include "initiator/cli/mapping/unmapper.h"
+#include "initiator/connection_options.h"
 
 namespace rdmablk::cli::mapping {
 namespace {
 
 constexpr const char* kFooter =
     "The device is a loop device with direct I/O on a mount of the export. Its names are\n"
-    "/dev/rdmablk/HOST/EXPORT (HOST@PORT, if that is not the usual one), /dev/rdmablk/by-uuid/UUID "
+    "/dev/rdmablk/HOST/EXPORT (HOST@PORT, if that is not 10812), /dev/rdmablk/by-uuid/UUID "
     "and,\n"
     "with --name, /dev/rdmablk/by-name/NAME; they and the device are gone after `rdmablk unmap`. "
     "An\n"
@@ -109,7 +110,8 @@ Maptab MapCommand::maptab() const {
 int MapCommand::map() const {
   const std::string given = fmt::format("{}", fmt::join(options_, ","));
   if (what_.find("://") != std::string::npos) {
-    print(map_export(roots_, {.uri = parse_uri(what_), .name = name_, .options = given}));
+    const auto port = initiator::default_port_of(given);
+    print(map_export(roots_, {.uri = parse_uri(what_, port), .name = name_, .options = given}));
     return kExitDone;
   }
   const Maptab table = maptab();

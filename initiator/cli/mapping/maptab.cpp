@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/export_name.h"
+#include "initiator/connection_options.h"
 
 namespace rdmablk::cli::mapping {
 namespace {
@@ -56,8 +57,10 @@ MaptabEntry entry_of(const std::vector<std::string_view>& words) {
         words[3]));
   }
   check_name(words[0]);
-  MaptabEntry entry{.name = std::string(words[0]), .uri = parse_uri(words[1]), .options = {}};
   const std::string_view options = words.size() == 3 ? words[2] : "-";
+  MaptabEntry entry{.name = std::string(words[0]),
+                    .uri = parse_uri(words[1], initiator::default_port_of(options)),
+                    .options = {}};
   if (options != "-" && options != "defaults") entry.options = options;
   entry.is_automatic = !has_option(options, "noauto");
   return entry;

@@ -4,6 +4,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/cm/settings.h"
 #include "common/daemon_marker.h"
 #include "common/error.h"
 #include "common/mount_table.h"
@@ -104,16 +106,24 @@ void break_connection(const MapPlace& place) {
   }
 }
 
+/// A URI without a port may be of either way to connect.
+std::vector<Uri> uris_of(const std::string& what) {
+  std::vector<Uri> uris{parse_uri(what, cm::default_port(cm::Method::rdmacm))};
+  Uri other = parse_uri(what, cm::default_port(cm::Method::tcp));
+  if (other != uris.front()) uris.push_back(std::move(other));
+  return uris;
+}
+
 }  // namespace
 
 std::optional<MapRecord> find_map(const MapRoots& roots, const std::string& what) {
   std::error_code error;
   const fs::path path = resolved(what);
   const bool is_uri = what.starts_with("rdmablk://");
-  const std::string uri = is_uri ? parse_uri(what).text() : std::string();
+  const auto uris = is_uri ? uris_of(what) : std::vector<Uri>();
   for (const MapRecord& record : read_map_records(roots)) {
     const MapPlace place(roots, record.uri);
-    const bool is_it = is_uri ? record.uri.text() == uri
+    const bool is_it = is_uri ? std::find(uris.begin(), uris.end(), record.uri) != uris.end()
                               : (!record.name.empty() && record.name == what) ||
                                     (!record.device.empty() && path == record.device_path()) ||
                                     fs::path(what) == place.link || path == place.image() ||
@@ -121,8 +131,8 @@ std::optional<MapRecord> find_map(const MapRoots& roots, const std::string& what
     if (is_it) return record;
   }
   // One that was killed before it wrote its record, or whose record is damaged.
-  if (is_uri) {
-    MapRecord record{.uri = parse_uri(what)};
+  for (const Uri& uri : uris) {
+    MapRecord record{.uri = uri};
     if (fs::exists(MapPlace(roots, record.uri).directory, error)) return record;
   }
   return std::nullopt;

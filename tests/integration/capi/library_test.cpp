@@ -319,6 +319,13 @@ TEST_F(LibraryTest, RefusesOptionsThatMakeNoSense) {
   EXPECT_EQ(rdmablk_options_set_give_up_ms(options, RDMABLK_NEVER), 0);
   EXPECT_EQ(rdmablk_options_set_connect_timeout_ms(options, RDMABLK_MAX_MS), 0);
   EXPECT_EQ(rdmablk_options_set_queues(options, RDMABLK_MAX_QUEUES), 0);
+  EXPECT_EQ(rdmablk_options_set_connection(options, "gid-index", "1"), -EINVAL);
+  EXPECT_THAT(rdmablk_error(), HasSubstr("no option of this name"));
+  EXPECT_EQ(rdmablk_options_set_connection(options, nullptr, "1"), -EINVAL);
+  EXPECT_EQ(rdmablk_options_set_connection(options, "gid_index", nullptr), -EINVAL);
+  EXPECT_EQ(rdmablk_options_set_connection(options, "gid_index", "256"), -EINVAL);
+  EXPECT_THAT(rdmablk_error(), HasSubstr("gid_index takes a number from 0 to 255"));
+  EXPECT_EQ(rdmablk_options_set_connection(options, "ack_timeout", "14"), 0);
   // A name is nothing without the key that proves it.
   EXPECT_EQ(rdmablk_options_set_client(options, "alice"), 0);
   EXPECT_EQ(connect_error(uri_of(target_, "disk"), made), -EINVAL);
@@ -424,6 +431,19 @@ TEST_F(LibraryTest, SaysWhyItCannotConnect) {
   target_.terminate();
   target_.wait();
   EXPECT_EQ(connect_error(host + "/disk"), -ECONNREFUSED);
+}
+
+TEST_F(LibraryTest, ConnectsAsItIsTold) {
+  const std::string uri = uri_of(target_, "disk");
+  const auto options = make_options();
+  ASSERT_EQ(rdmablk_options_set_connection(options.get(), "retries", "3"), 0);
+  ASSERT_EQ(rdmablk_options_set_connection(options.get(), "device", "nosuch0"), 0);
+  EXPECT_NE(connect_error(uri, options), 0);
+  EXPECT_THAT(rdmablk_error(), HasSubstr("nosuch0"));
+  ASSERT_EQ(rdmablk_options_set_connection(options.get(), "service_level", "1"), 0);
+  ASSERT_EQ(rdmablk_options_set_connection(options.get(), "cm", "rdmacm"), 0);
+  EXPECT_EQ(connect_error(uri, options), -EINVAL);
+  EXPECT_THAT(rdmablk_error(), HasSubstr("service_level"));
 }
 
 TEST_F(LibraryTest, TakesOverFromAnother) {

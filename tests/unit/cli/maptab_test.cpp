@@ -39,6 +39,19 @@ TEST(Maptab, ReadsLines) {
   EXPECT_EQ(table.find("nothing"), nullptr);
 }
 
+TEST(Maptab, TakesThePortFromTheWayToConnect) {
+  const Maptab table = parsed(
+      "a rdmablk://storage1/disk ro,cm=tcp,device=mlx5_0\n"
+      "b rdmablk://storage1/disk ro\n"
+      "c rdmablk://storage1:99/disk cm=tcp\n");
+  EXPECT_THAT(table.errors, IsEmpty());
+  ASSERT_EQ(table.entries.size(), 3U);
+  EXPECT_EQ(table.entries[0].uri.text(), "rdmablk://storage1:10813/disk");
+  EXPECT_EQ(table.entries[0].options, "ro,cm=tcp,device=mlx5_0");
+  EXPECT_EQ(table.entries[1].uri.text(), "rdmablk://storage1:10812/disk");
+  EXPECT_EQ(table.entries[2].uri.text(), "rdmablk://storage1:99/disk");
+}
+
 TEST(Maptab, NamesTheLinesThatMakeNoSense) {
   const Maptab table = parsed(
       "good rdmablk://h/a\n"

@@ -29,11 +29,11 @@ TEST(MoveOptions, HaveValuesOfTheirOwn) {
 
 TEST(MoveOptions, AskForAsManyQueuesAsThereWillBe) {
   const MoveOptions options = parse("--queues 3 --depth 4 --block-size 256k --take-over");
-  const auto write = options.remote(protocol::Access::read_write, {});
+  const auto write = options.remote(protocol::Access::read_write, {}, {});
   EXPECT_EQ(write.attach.queues, 3U);
   EXPECT_EQ(write.attach.depth, 8U);  // of 128 KiB
   EXPECT_TRUE(write.attach.take_over);
-  const auto read = options.remote(protocol::Access::read_only, {});
+  const auto read = options.remote(protocol::Access::read_only, {}, {});
   EXPECT_EQ(read.attach.queues, 4U);  // one for the map
   EXPECT_FALSE(read.attach.take_over);
 }
@@ -44,7 +44,7 @@ TEST(MoveOptions, RefuseWhatMakesNoSense) {
         "--block-size 65M", "--block-size x", "--depth 256 --queues 64"}) {
     EXPECT_THROW(parse(line).transfer(), UsageError) << line;
   }
-  EXPECT_THROW(parse("--give-up x").remote(protocol::Access::read_only, {}), UsageError);
+  EXPECT_THROW(parse("--give-up x").remote(protocol::Access::read_only, {}, {}), UsageError);
 }
 
 class RangeOptionsTest : public testing::Test {

@@ -43,6 +43,27 @@ TEST(MountOptions, ReadsAll) {
   EXPECT_TRUE(options.take_over);
 }
 
+TEST(MountOptions, SayHowToConnect) {
+  const MountOptions options = parsed(
+      "cm=tcp,device=mlx5_0/1,gid_index=3,pkey_index=1,service_level=2,traffic_class=104,"
+      "path_mtu=1024,ack_timeout=18,retries=5");
+  EXPECT_EQ(options.connection.method, cm::Method::tcp);
+  EXPECT_EQ(options.connection.settings, (cm::Settings{.device = "mlx5_0",
+                                                       .port = 1,
+                                                       .gid_index = 3,
+                                                       .pkey_index = 1,
+                                                       .service_level = 2,
+                                                       .traffic_class = 104,
+                                                       .path_mtu = 1024,
+                                                       .ack_timeout = 18,
+                                                       .retries = 5}));
+  EXPECT_EQ(parsed("ro").connection, initiator::ConnectionOptions());
+  EXPECT_THAT(refusal("retries=8"), HasSubstr("option retries takes"));
+  EXPECT_THAT(refusal("cm"), HasSubstr("takes a value"));
+  EXPECT_THAT(refusal("gid_indx=1"), HasSubstr("gid_index"));
+  EXPECT_THAT(refusal("cm=ud"), HasSubstr("rdmacm or tcp"));
+}
+
 TEST(MountOptions, WaitForTheTargetTenMinutes) {
   const MountOptions options;
   EXPECT_EQ(options.recovery.reconnect_delay, std::chrono::seconds(2));

@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "error_of.h"
+#include "target/changed_settings.h"
 
 namespace rdmablk::target {
 namespace {
@@ -63,7 +64,7 @@ TEST(OptionsTest, AClientMayNotHaveMoreThanThereIs) {
 TEST(OptionsTest, ListensEverywhereByDefault) {
   const auto options = parse({"--export", "a=memory:1M", "--insecure"});
   EXPECT_EQ(options->listen, (std::vector<ListenPlace>{{Method::rdmacm, {"0.0.0.0", 10812}},
-                                                     {Method::rdmacm, {"::", 10812}}}));
+                                                       {Method::rdmacm, {"::", 10812}}}));
   EXPECT_EQ(options->connections.device, "");
 }
 
@@ -208,12 +209,48 @@ TEST(ListenTest, GivesEachMethodItsPort) {
 }
 
 TEST(OptionsTest, SaysHowToConnect) {
-  const auto options = parse({"--export", "a=memory:1M", "--insecure", "--listen=192.0.2.1:7",
-                              "--cm=both"});
+  const auto options =
+      parse({"--export", "a=memory:1M", "--insecure", "--listen=192.0.2.1:7", "--cm=both"});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->listen, (std::vector<ListenPlace>{{Method::rdmacm, {"192.0.2.1", 7}},
                                                        {Method::tcp, {"192.0.2.1", 8}}}));
   EXPECT_THAT(complaint("--cm", "udp"), HasSubstr("rdmacm, tcp or both, not 'udp'"));
+}
+
+TEST(OptionsTest, TellsTheDeviceOfItsConnections) {
+  const auto options =
+      parse({"--export", "a=memory:1M", "--insecure", "--cm", "tcp", "--device", "mlx5_0/1",
+             "--gid-index", "3", "--pkey-index=1", "--service-level=2", "--traffic-class=104",
+             "--path-mtu=1024", "--ack-timeout=18", "--retries=5"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->connections, (cm::Settings{.device = "mlx5_0",
+                                                .port = 1,
+                                                .gid_index = 3,
+                                                .pkey_index = 1,
+                                                .service_level = 2,
+                                                .traffic_class = 104,
+                                                .path_mtu = 1024,
+                                                .ack_timeout = 18,
+                                                .retries = 5}));
+  EXPECT_THAT(complaint("--retries", "8"), HasSubstr("--retries takes"));
+  for (const char* const way : {"rdmacm", "both"}) {
+    EXPECT_THROW(parse({"--export", "a=memory:1M", "--insecure", "--cm", way, "--pkey-index", "1"}),
+                 UsageError)
+        << way;
+  }
+}
+
+TEST(OptionsTest, NamesTheSettingsThatHaveChanged) {
+  const auto now = [](const char* option) {
+    const auto before = parse({"--export", "a=memory:1M", "--insecure", "--cm", "tcp"});
+    return changed_settings(
+        *before, *parse({"--export", "a=memory:1M", "--insecure", "--cm", "tcp", option}));
+  };
+  for (const std::string option :
+       {"--device=rxe0", "--device=rxe0/1", "--gid-index=3", "--pkey-index=1", "--service-level=2",
+        "--traffic-class=104", "--path-mtu=1024", "--ack-timeout=18", "--retries=5"}) {
+    EXPECT_THAT(now(option.c_str()), testing::ElementsAre(option.substr(0, option.find('='))));
+  }
 }
 
 }  // namespace
