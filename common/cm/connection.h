@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "common/cm/devices.h"
 #include "common/cm/settings.h"
 #include "common/socket_address.h"
 #include "common/verbs/completion_queue.h"
@@ -147,8 +148,15 @@ class ConnectionManager {
   ConnectionManager(const ConnectionManager&) = delete;
   ConnectionManager& operator=(const ConnectionManager&) = delete;
 
-  /// The devices that connections may come over.
+  /// The devices that connections may come over, as they were when they were last looked at.
   virtual std::span<ibv_context* const> devices() const noexcept = 0;
+
+  /// The same, to be looked at; shared with other managers. Null: they never change.
+  virtual std::shared_ptr<Devices> shared_devices() const noexcept { return nullptr; }
+
+  /// Destroys what it still has itself of a device that is gone, behind connections and listeners
+  /// that are destroyed: see DeviceWatch::let_go().
+  virtual void forget(const ibv_context* /*device*/) noexcept {}
 
   /// Starts to listen. A wildcard takes its own address family only. Throws SystemError with
   /// EADDRINUSE when the port is taken, Error for other reasons.

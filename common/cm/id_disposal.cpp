@@ -23,4 +23,8 @@ void IdDisposal::retry() noexcept {
   std::erase_if(waiting_, [](const CmId& id) { return !is_port_down(*id); });
 }
 
+void IdDisposal::forget(const ibv_context* device) noexcept {
+  std::erase_if(waiting_, [device](const CmId& id) { return id->verbs == device; });
+}
+
 }  // namespace rdmablk::cm

@@ -22,6 +22,9 @@ class IdDisposal {
   /// Destroys what can be.
   void retry() noexcept;
 
+  /// Destroys those of a device that is gone.
+  void forget(const ibv_context* device) noexcept;
+
  private:
   std::vector<CmId> waiting_;
 };

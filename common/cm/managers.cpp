@@ -6,7 +6,7 @@ namespace rdmablk::cm {
 namespace {
 
 /// rdma_cm wants the devices that it has opened; to others they are as good as any.
-std::shared_ptr<const Devices> open_devices(const std::set<Method>& methods) {
+std::shared_ptr<Devices> open_devices(const std::set<Method>& methods) {
   return methods.contains(Method::rdmacm) ? open_rdmacm_devices() : open_verbs_devices();
 }
 

@@ -9,10 +9,10 @@ namespace rdmablk::cm {
 
 /// See make_manager().
 std::unique_ptr<ConnectionManager> make_rdmacm(asio::io_context& io,
-                                               std::shared_ptr<const Devices> devices,
+                                               std::shared_ptr<Devices> devices,
                                                const Settings& settings);
 std::unique_ptr<ConnectionManager> make_tcp(asio::io_context& io,
-                                            std::shared_ptr<const Devices> devices,
+                                            std::shared_ptr<Devices> devices,
                                             const Settings& settings);
 
 }  // namespace rdmablk::cm

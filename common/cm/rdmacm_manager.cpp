@@ -118,7 +118,7 @@ class RdmacmListener final : public Listener, public CmIdOwner {
 
 class RdmacmManager final : public ConnectionManager {
  public:
-  RdmacmManager(asio::io_context& io, std::shared_ptr<const Devices> devices, Settings settings)
+  RdmacmManager(asio::io_context& io, std::shared_ptr<Devices> devices, Settings settings)
       : settings_(std::move(settings)),
         devices_(std::move(devices)),
         watch_(io, channel_.get()->fd, [this] { process(); }) {
@@ -126,6 +126,8 @@ class RdmacmManager final : public ConnectionManager {
   }
 
   std::span<ibv_context* const> devices() const noexcept override { return devices_->get(); }
+  std::shared_ptr<Devices> shared_devices() const noexcept override { return devices_; }
+  void forget(const ibv_context* device) noexcept override { disposal_.forget(device); }
 
   std::unique_ptr<Listener> listen(const SocketAddress& address, RequestHandler& handler) override {
     return std::make_unique<RdmacmListener>(create_id(channel_), disposal_, settings_, address,
@@ -164,6 +166,7 @@ class RdmacmManager final : public ConnectionManager {
         event->event, event->status, param.responder_resources, {data.data(), size}};
     rdma_ack_cm_event(event);
     dispatch(id, listen_id, copy);
+    if (copy.type == RDMA_CM_EVENT_DEVICE_REMOVAL) devices_->suspect();
   }
 
   static void dispatch(rdma_cm_id* id, rdma_cm_id* listen_id, const RdmacmEvent& event) {
@@ -175,7 +178,7 @@ class RdmacmManager final : public ConnectionManager {
   }
 
   Settings settings_;
-  std::shared_ptr<const Devices> devices_;
+  std::shared_ptr<Devices> devices_;
   EventChannel channel_;
   IdDisposal disposal_;
   DescriptorWatch watch_;
@@ -196,7 +199,7 @@ void refuse_settings(const Settings& settings) {
 }  // namespace
 
 std::unique_ptr<ConnectionManager> make_rdmacm(asio::io_context& io,
-                                               std::shared_ptr<const Devices> devices,
+                                               std::shared_ptr<Devices> devices,
                                                const Settings& settings) {
   refuse_settings(settings);
   return std::make_unique<RdmacmManager>(io, std::move(devices), settings);

@@ -4,7 +4,7 @@
 namespace rdmablk::cm {
 
 std::unique_ptr<ConnectionManager> make_tcp(asio::io_context& /*io*/,
-                                            std::shared_ptr<const Devices> /*devices*/,
+                                            std::shared_ptr<Devices> /*devices*/,
                                             const Settings& /*settings*/) {
   throw Error("connecting by TCP is not possible yet");
 }
