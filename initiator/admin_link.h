@@ -93,11 +93,6 @@ class AdminLink final : public protocol::MessageHandler {
   bool is_path_to_blame() const noexcept {
     return !ended_by_target_ && !link_->was_closed_by_peer();
   }
-
-  /// See Link.
-  void on_device_removed(std::function<void()> handler) {
-    link_->on_device_removed(std::move(handler));
-  }
   const std::string& lost_reason() const noexcept { return lost_reason_; }
 
  private:

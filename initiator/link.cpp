@@ -172,7 +172,6 @@ void Link::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
     case cm::EventType::device_removed:
       connection_->disconnect();
       fail("the RDMA device was removed");
-      if (on_device_removed_) on_device_removed_();
       return lose();
   }
 }

@@ -82,12 +82,6 @@ class Link final : public cm::EventHandler {
   /// Whether it was lost because the peer ended it, which shows that the way to it works.
   bool was_closed_by_peer() const noexcept { return closed_by_peer_; }
 
-  /// Calls `handler`, on the thread that runs the control loop, when its device is being removed,
-  /// before the loss is told.
-  void on_device_removed(std::function<void()> handler) {
-    on_device_removed_ = std::move(handler);
-  }
-
   /// Ends everything outstanding for good. By the thread that posts to the queue pair.
   void destroy_queue_pair() noexcept { connection_->destroy_queue_pair(); }
 
@@ -125,7 +119,6 @@ class Link final : public cm::EventHandler {
   WakeEvent lost_event_;
   std::function<void()> on_lost_;
   std::function<void()> on_destroyed_;
-  std::function<void()> on_device_removed_;
   std::unique_ptr<cm::Connection> connection_;
 };
 

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "common/thread_log.h"
+#include "common/verbs/context.h"
 #include "initiator/rdma_session.h"
 
 namespace rdmablk::initiator {
@@ -64,6 +65,29 @@ void PathKeeper::works(std::size_t path) {
   }
 }
 
+void PathKeeper::device_failed(const std::string& name, const std::string& why) {
+  if (watches_.size() == 1) return;
+  for (std::size_t path = 0; path < watches_.size(); ++path) {
+    if (session_.paths().device(path) == name) is_dead(path, why);
+  }
+}
+
+void PathKeeper::device_gone(const ibv_context* device, const std::string& why) {
+  for (std::size_t path = 0; path < watches_.size(); ++path) {
+    Watch& watch = *watches_[path];
+    if (!watch.probe || watch.probe->device() != device) continue;
+    watch.probe.reset();
+    failed(path, why);
+  }
+  device_failed(verbs::device_name(device), why);
+}
+
+void PathKeeper::ask_again() {
+  for (std::size_t path = 0; path < watches_.size(); ++path) {
+    if (!session_.paths().is_up(path)) ask(path);
+  }
+}
+
 void PathKeeper::ask(std::size_t path) {
   if (watches_.size() > 1 && !watches_[path]->probe) probe(path);
 }
@@ -77,6 +101,7 @@ void PathKeeper::await_probe(std::size_t path) {
 }
 
 void PathKeeper::probe(std::size_t path) {
+  watches_[path]->timer.cancel();
   watches_[path]->probe = std::make_unique<PathProbe>(
       session_.loop(), session_.paths().address(path), kPatience,
       [this, path](const PathProbe::Result& result) { on_probed(path, result); });

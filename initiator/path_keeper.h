@@ -38,8 +38,14 @@ class PathKeeper {
   /// It works: a connection was made over it.
   void works(std::size_t path);
 
-  /// Something may have brought it back: asks now.
-  void ask(std::size_t path);
+  /// A device of this host does not work now: neither do the paths over it.
+  void device_failed(const std::string& name, const std::string& why);
+
+  /// It is gone, and nothing of it is to be left.
+  void device_gone(const ibv_context* device, const std::string& why);
+
+  /// Something may have brought them back: asks those that are down now.
+  void ask_again();
 
   /// Whether a path has come back since the last call of take_news().
   bool has_news() const noexcept { return has_news_; }
@@ -62,6 +68,7 @@ class PathKeeper {
     LogLimiter news;
   };
 
+  void ask(std::size_t path);
   void await_probe(std::size_t path);
   void probe(std::size_t path);
   void on_probed(std::size_t path, const PathProbe::Result& result);

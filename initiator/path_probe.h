@@ -30,6 +30,11 @@ class PathProbe final : public cm::EventHandler {
   PathProbe(const PathProbe&) = delete;
   PathProbe& operator=(const PathProbe&) = delete;
 
+  /// What leads there; null when it is not known yet.
+  const ibv_context* device() const noexcept {
+    return connection_ == nullptr ? nullptr : connection_->device();
+  }
+
  private:
   void on_event(cm::Connection& connection, const cm::Event& event) override;
   void connect();

@@ -11,10 +11,22 @@ namespace rdmablk::initiator {
 /// cache for itself.
 class alignas(64) PathUse {
  public:
+  /// Requests that have ended well.
   struct Counts {
-    std::uint64_t requests = 0;
+    std::uint64_t reads = 0;
+    std::uint64_t writes = 0;
+    std::uint64_t others = 0;
     std::uint64_t bytes_read = 0;
     std::uint64_t bytes_written = 0;
+
+    Counts& operator+=(const Counts& more) noexcept {
+      reads += more.reads;
+      writes += more.writes;
+      others += more.others;
+      bytes_read += more.bytes_read;
+      bytes_written += more.bytes_written;
+      return *this;
+    }
   };
 
   /// A request is handed to the connection.
@@ -24,16 +36,23 @@ class alignas(64) PathUse {
   void end(const Request& request) noexcept {
     add(ended_, 1);
     if (request.error != 0) return;
-    add(requests_, 1);
-    if (request.operation == Operation::read) add(bytes_read_, request.length);
-    if (request.operation == Operation::write) add(bytes_written_, request.length);
+    if (request.operation == Operation::read) {
+      add(reads_, 1);
+      add(bytes_read_, request.length);
+    } else if (request.operation == Operation::write) {
+      add(writes_, 1);
+      add(bytes_written_, request.length);
+    } else {
+      add(others_, 1);
+    }
   }
 
   /// The connection is gone, with what was under way.
   void give_up() noexcept { ended_.store(begun_.load(kRelaxed), kRelaxed); }
 
   Counts counts() const noexcept {
-    return {requests_.load(kRelaxed), bytes_read_.load(kRelaxed), bytes_written_.load(kRelaxed)};
+    return {reads_.load(kRelaxed), writes_.load(kRelaxed), others_.load(kRelaxed),
+            bytes_read_.load(kRelaxed), bytes_written_.load(kRelaxed)};
   }
 
   /// How many have come back, whatever came of them.
@@ -54,7 +73,9 @@ class alignas(64) PathUse {
 
   std::atomic<std::uint64_t> begun_ = 0;
   std::atomic<std::uint64_t> ended_ = 0;
-  std::atomic<std::uint64_t> requests_ = 0;
+  std::atomic<std::uint64_t> reads_ = 0;
+  std::atomic<std::uint64_t> writes_ = 0;
+  std::atomic<std::uint64_t> others_ = 0;
   std::atomic<std::uint64_t> bytes_read_ = 0;
   std::atomic<std::uint64_t> bytes_written_ = 0;
   std::atomic<bool> is_connected_ = false;

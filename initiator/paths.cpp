@@ -15,10 +15,6 @@ Paths::Paths(const std::vector<HostPort>& places) {
   }
 }
 
-bool Paths::are_all_up() const noexcept {
-  return std::ranges::all_of(paths_, [](const Path& path) { return path.status.is_up; });
-}
-
 void Paths::skip_address(std::size_t path) noexcept {
   Path& skipped = paths_[path];
   skipped.current = (skipped.current + 1) % skipped.addresses.size();
@@ -100,10 +96,7 @@ std::vector<PathStatus> Paths::status() const {
     PathStatus& status = result.emplace_back(path.status);
     status.is_admin = &path == &paths_[admin_];
     for (const auto& use : path.uses) {
-      const PathUse::Counts counts = use->counts();
-      status.counts.requests += counts.requests;
-      status.counts.bytes_read += counts.bytes_read;
-      status.counts.bytes_written += counts.bytes_written;
+      status.counts += use->counts();
       if (use->is_connected()) ++status.queues;
     }
   }

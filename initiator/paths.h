@@ -23,7 +23,7 @@ class Paths {
   std::size_t count() const noexcept { return paths_.size(); }
   const HostPort& place(std::size_t path) const noexcept { return paths_[path].status.place; }
   bool is_up(std::size_t path) const noexcept { return paths_[path].status.is_up; }
-  bool are_all_up() const noexcept;
+  const std::string& device(std::size_t path) const noexcept { return paths_[path].status.device; }
 
   /// How many addresses a path has, and the one to try now: what answered last.
   std::size_t addresses(std::size_t path) const noexcept { return paths_[path].addresses.size(); }

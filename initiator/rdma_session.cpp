@@ -62,6 +62,7 @@ RdmaSession::RdmaSession(const HostPort& target, const SessionOptions& options)
       instance_(random_bytes<protocol::InstanceId>()),
       paths_(all_places(target, options.paths)),
       keeper_(*this),
+      device_keeper_(*this),
       recovery_(*this) {
   patiently([this] { open(); });
 }
@@ -125,7 +126,6 @@ void RdmaSession::connect(std::size_t path) {
     }
   }
   ibv_context* const context = admin_->device();
-  admin_->on_device_removed([this, context] { devices_.drop(context); });
   try {
     device_ = devices_.use(context);
   } catch (...) {
@@ -224,7 +224,6 @@ Way RdmaSession::open_way(std::size_t path) {
   links_.push_back({link, path});
   link->on_destroyed(
       [this, link] { std::erase_if(links_, [&](const OpenLink& o) { return o.link == link; }); });
-  link->on_device_removed([this, context] { devices_.drop(context); });
   way.use.device = devices_.use(context);
   way.use.count = paths_.count_for(path);
   paths_.set_device(path, way.use.device->name());
@@ -236,6 +235,21 @@ void RdmaSession::end_links(std::size_t path, const std::string& why) {
     if (open.path == path) open.link->end(why);
   }
   if (path == paths_.admin() && is_open_) lose(why);
+}
+
+std::weak_ptr<SessionDevice> RdmaSession::drop_device(const ibv_context* device,
+                                                      const std::string& why) {
+  for (const OpenLink& open : links_) {
+    if (open.link->device() == device) open.link->end(why);
+  }
+  keeper_.device_gone(device, why);
+  if (admin_ && admin_->device() == device) admin_->lose(why);
+  return devices_.drop(device);
+}
+
+bool RdmaSession::is_over(const ibv_context* device) const noexcept {
+  return (admin_ && admin_->device() == device) ||
+         std::ranges::any_of(links_, [&](const OpenLink& o) { return o.link->device() == device; });
 }
 
 protocol::ChunkTable RdmaSession::ask_for_table(const std::string& uri,

@@ -14,6 +14,7 @@
 #include "initiator/backoff.h"
 #include "initiator/control_loop.h"
 #include "initiator/credentials.h"
+#include "initiator/device_keeper.h"
 #include "initiator/link.h"
 #include "initiator/path_keeper.h"
 #include "initiator/paths.h"
@@ -64,6 +65,7 @@ class RdmaSession final : public Session {
 
   Paths& paths() noexcept { return paths_; }
   PathKeeper& keeper() noexcept { return keeper_; }
+  DeviceKeeper& device_keeper() noexcept { return device_keeper_; }
 
   /// Whether queues may go over other paths than the session's own connection.
   bool spreads_queues() const noexcept {
@@ -99,6 +101,13 @@ class RdmaSession final : public Session {
 
   /// Ends all connections over a path. @param why for people.
   void end_links(std::size_t path, const std::string& why);
+
+  /// A device is gone: what goes over it ends. @param why for people.
+  /// @return the session's use of it, until nothing is left there.
+  std::weak_ptr<SessionDevice> drop_device(const ibv_context* device, const std::string& why);
+
+  /// Whether any connection, made or not, goes over a device.
+  bool is_over(const ibv_context* device) const noexcept;
 
   /// Where a chunk table is for a queue whose path is another than the session's own. Throws
   /// RefusedError or Error.
@@ -191,6 +200,7 @@ class RdmaSession final : public Session {
   std::vector<OpenLink> links_;
   std::vector<AttachedImage*> images_;
   PathKeeper keeper_;
+  DeviceKeeper device_keeper_;
   Recovery recovery_;
 };
 

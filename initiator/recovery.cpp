@@ -105,6 +105,7 @@ void Recovery::notice_losses() {
     }
   }
   for (AttachedImage* const image : session_.images()) take_given_up(*image);
+  session_.device_keeper().let_go();
   if (phase_ == SessionState::Phase::failing) fence_what_is_to_fail();
 }
 

@@ -65,8 +65,12 @@ std::shared_ptr<SessionDevice> SessionDevices::use(ibv_context* context) {
   return devices_.emplace_back(std::make_shared<SessionDevice>(table_, context));
 }
 
-void SessionDevices::drop(const ibv_context* context) noexcept {
-  std::erase_if(devices_, [&](const auto& device) { return device->context() == context; });
+std::weak_ptr<SessionDevice> SessionDevices::drop(const ibv_context* context) noexcept {
+  const auto known = std::ranges::find(devices_, context, &SessionDevice::context);
+  if (known == devices_.end()) return {};
+  std::weak_ptr<SessionDevice> left = *known;
+  devices_.erase(known);
+  return left;
 }
 
 }  // namespace rdmablk::initiator

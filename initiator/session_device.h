@@ -66,8 +66,9 @@ class SessionDevices {
   /// One that the session uses from now on. Throws as SessionDevice does.
   std::shared_ptr<SessionDevice> use(ibv_context* context);
 
-  /// Lets go of one that is being removed: who still has something on it drops that, too.
-  void drop(const ibv_context* context) noexcept;
+  /// Lets go of one that is being removed.
+  /// @return it, as long as others have something on it.
+  std::weak_ptr<SessionDevice> drop(const ibv_context* context) noexcept;
 
   /// For registrations.
   const std::shared_ptr<DeviceTable>& table() const noexcept { return table_; }
