@@ -10,9 +10,9 @@ namespace {
 
 constexpr int kMaxDepth = 255;  // the field of the connection message is one byte
 
-bool is_set(const ibv_gid& gid) {
-  return std::any_of(std::begin(gid.raw), std::end(gid.raw),
-                     [](uint8_t byte) { return byte != 0; });
+bool is_mapped(const ibv_gid& gid) {
+  const SocketAddress v4 = SocketAddress::loopback(AF_INET);
+  return std::memcmp(&gid, v4.gid().raw, sizeof(gid) - sizeof(in_addr)) == 0;
 }
 
 uint8_t depth(int limit) {
@@ -38,9 +38,11 @@ std::unique_ptr<Device> open_device(ibv_device* handle) {
   }
   device->mtu = port.active_mtu;
   device->max_message_size = port.max_msg_sz;
-  device->gids.resize(static_cast<size_t>(std::clamp(port.gid_tbl_len, 1, kMaxDepth)));
-  for (size_t index = 0; index < device->gids.size(); ++index) {
-    ibv_query_gid(device->context, kPort, static_cast<int>(index), &device->gids[index]);
+  for (uint32_t index = 0; index < static_cast<uint32_t>(port.gid_tbl_len); ++index) {
+    ibv_gid_entry entry{};
+    if (ibv_query_gid_ex(device->context, kPort, index, &entry, 0) != 0) break;
+    device->gids.push_back(entry.gid);
+    device->gid_types.push_back(entry.gid_type);
   }
   return device;
 }
@@ -49,11 +51,13 @@ std::unique_ptr<Device> open_device(ibv_device* handle) {
 
 uint8_t Device::gid_index(const SocketAddress& address) const {
   const ibv_gid wanted = address.gid();
-  auto found = std::find_if(gids.begin(), gids.end(), [&](const ibv_gid& gid) {
-    return std::memcmp(&gid, &wanted, sizeof(gid)) == 0;
-  });
-  if (found == gids.end()) found = std::find_if(gids.begin(), gids.end(), is_set);
-  return found == gids.end() ? uint8_t{0} : static_cast<uint8_t>(found - gids.begin());
+  std::optional<size_t> own;
+  for (size_t index = 0; index < gids.size(); ++index) {
+    if (gid_types[index] == IBV_GID_TYPE_ROCE_V1) continue;
+    if (std::memcmp(&gids[index], &wanted, sizeof(wanted)) == 0) return static_cast<uint8_t>(index);
+    if (!own && is_mapped(gids[index])) own = index;
+  }
+  return static_cast<uint8_t>(own.value_or(0));
 }
 
 DeviceTable::DeviceTable() {

@@ -22,8 +22,10 @@ struct Device {
   ibv_mtu mtu = IBV_MTU_1024;
   uint32_t max_message_size = 0;
   std::vector<ibv_gid> gids;
+  std::vector<uint32_t> gid_types;
 
-  /// The index of the GID that belongs to `address`, else of the first GID.
+  /// The index of the GID that belongs to `address`, else of the device's own loopback address: the
+  /// RoCE v2 one, as the kernel chooses.
   [[nodiscard]] uint8_t gid_index(const SocketAddress& address) const;
 };
 

@@ -13,7 +13,8 @@
 
 namespace softverbs {
 
-Context::Context(Device& device, Process& process) : device_(device), process_(process) {
+Context::Context(Device& device, Process& process)
+    : device_(device), process_(process), gids_(device.index) {
   if (async_events_.fd() < 0) {
     throw std::system_error(errno, std::generic_category(), "creating an event descriptor");
   }

@@ -17,6 +17,7 @@ bool accepts(const QueuePairSlot& slot, const Route& route) {
   const ibv_qp_state state = state_of(slot);
   return slot.qpn.load() == route.dest_qpn && slot.dest_qpn.load() == route.source_qpn &&
          slot.dest_token.load() == route.token && slot.rq_psn.load() == route.psn &&
+         slot.port.load() == route.dest_port &&
          (state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD);
 }
 

@@ -42,7 +42,7 @@ void fill(ibv_gid_entry& entry, const GidEntry& from, uint32_t index) {
   entry.gid = from.gid;
   entry.gid_index = index;
   entry.port_num = 1;
-  entry.gid_type = Settings::get().iwarp() ? IBV_GID_TYPE_IB : IBV_GID_TYPE_ROCE_V2;
+  entry.gid_type = from.type;
   entry.ndev_ifindex = from.interface_index;
 }
 
@@ -83,8 +83,7 @@ SOFTVERBS_EXPORT int ibv_query_device(ibv_context* context, ibv_device_attr* att
   return 0;
 }
 
-SOFTVERBS_EXPORT int ibv_query_port(ibv_context* context, uint8_t port_num,
-                                    _compat_ibv_port_attr* compat) {
+SOFTVERBS_EXPORT int ibv_query_port(ibv_context*, uint8_t port_num, _compat_ibv_port_attr* compat) {
   // The inline wrapper in verbs.h passes a whole, zeroed ibv_port_attr.
   auto* attr = reinterpret_cast<ibv_port_attr*>(compat);
   if (!softverbs::valid(port_num)) return EINVAL;
@@ -92,7 +91,7 @@ SOFTVERBS_EXPORT int ibv_query_port(ibv_context* context, uint8_t port_num,
   attr->state = IBV_PORT_ACTIVE;
   attr->max_mtu = IBV_MTU_4096;
   attr->active_mtu = IBV_MTU_4096;
-  attr->gid_tbl_len = static_cast<int>(Context::from(context)->gids().entries().size());
+  attr->gid_tbl_len = iwarp ? 1 : static_cast<int>(softverbs::GidTable::kSize);
   attr->port_cap_flags = IBV_PORT_CM_SUP;
   if (!iwarp) attr->port_cap_flags |= IBV_PORT_IP_BASED_GIDS;
   attr->max_msg_sz = softverbs::kMaxMessage;
@@ -108,21 +107,23 @@ SOFTVERBS_EXPORT int ibv_query_port(ibv_context* context, uint8_t port_num,
 
 SOFTVERBS_EXPORT int ibv_query_gid(ibv_context* context, uint8_t port_num, int index,
                                    ibv_gid* gid) {
-  const auto& entries = Context::from(context)->gids().entries();
-  if (!softverbs::valid(port_num) || index < 0 || static_cast<size_t>(index) >= entries.size()) {
+  if (!softverbs::valid(port_num) || index < 0 ||
+      static_cast<uint32_t>(index) >= softverbs::GidTable::kSize) {
     return softverbs::refuse(EINVAL);
   }
-  *gid = entries[static_cast<size_t>(index)].gid;
+  // An empty place reads as zeroes, as on the kernel's devices.
+  const auto* entry = Context::from(context)->gids().find(static_cast<uint32_t>(index));
+  *gid = entry != nullptr ? entry->gid : ibv_gid{};
   return 0;
 }
 
 SOFTVERBS_EXPORT int _ibv_query_gid_ex(ibv_context* context, uint32_t port_num, uint32_t gid_index,
                                        ibv_gid_entry* entry, uint32_t flags, size_t entry_size) {
-  const auto& entries = Context::from(context)->gids().entries();
   if (flags != 0 || entry_size < sizeof *entry) return EOPNOTSUPP;
-  if (!softverbs::valid(port_num)) return EINVAL;
-  if (gid_index >= entries.size()) return ENODATA;
-  softverbs::fill(*entry, entries[gid_index], gid_index);
+  if (!softverbs::valid(port_num) || gid_index >= softverbs::GidTable::kSize) return EINVAL;
+  const auto* found = Context::from(context)->gids().find(gid_index);
+  if (found == nullptr) return ENODATA;
+  softverbs::fill(*entry, *found, gid_index);
   return 0;
 }
 
@@ -142,9 +143,11 @@ SOFTVERBS_EXPORT ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entr
 // Not in a public header; ibv_devinfo uses it. The type is 0 for IB and RoCE v1, 1 for RoCE v2.
 SOFTVERBS_EXPORT int ibv_query_gid_type(ibv_context* context, uint8_t port_num, unsigned index,
                                         int* type) {
-  const auto& gids = Context::from(context)->gids().entries();
-  if (!softverbs::valid(port_num) || index >= gids.size()) return softverbs::refuse(EINVAL);
-  *type = Settings::get().iwarp() ? 0 : 1;
+  if (!softverbs::valid(port_num) || index >= softverbs::GidTable::kSize) {
+    return softverbs::refuse(EINVAL);
+  }
+  const auto* entry = Context::from(context)->gids().find(index);
+  *type = entry != nullptr && entry->type == IBV_GID_TYPE_ROCE_V2 ? 1 : 0;
   return 0;
 }
 

@@ -72,6 +72,7 @@ QueuePair::QueuePair(ibv_pd* pd_of, const ibv_qp_init_attr& init)
   slot_.access.store(0);
   slot_.dest_qpn.store(0);
   slot_.dest_token.store(0);
+  slot_.port.store(0);
   slot_.qpn.store(qp_num);
   process_.queue_pairs().publish(index_);
 }
@@ -202,7 +203,8 @@ void QueuePair::on_request(Connection& connection, const Message& request, const
     const bool connected = now != IBV_QPS_RESET && now != IBV_QPS_INIT &&
                            slot_.dest_qpn.load() == request.source_qpn &&
                            slot_.dest_token.load() == connection.token() &&
-                           slot_.rq_psn.load() == request.psn;
+                           slot_.rq_psn.load() == request.psn &&
+                           slot_.port.load() == request.dest_port;
     if (now == IBV_QPS_ERR || !connected) {
       const bool gone = now == IBV_QPS_ERR;
       const auto status = gone ? ReplyStatus::kGone : ReplyStatus::kNotReady;

@@ -60,6 +60,8 @@ class QueuePair : public ibv_qp {
   [[nodiscard]] ibv_qp_state state() const { return static_cast<ibv_qp_state>(slot_.state.load()); }
   [[nodiscard]] const ibv_qp_attr& attributes() const { return attributes_; }
   [[nodiscard]] const ibv_qp_cap& capabilities() const { return capabilities_; }
+  /// What its requests are addressed to; see port_name().
+  [[nodiscard]] uint32_t dest_port() const { return dest_port_; }
   [[nodiscard]] bool signals_all() const { return signals_all_; }
   [[nodiscard]] const std::shared_ptr<Peer>& peer() const { return peer_; }
   void complete_send(uint64_t position, const SendRequest& request, ibv_wc_status status);
@@ -75,6 +77,7 @@ class QueuePair : public ibv_qp {
 
  private:
   void apply(const ibv_qp_attr& attributes, int mask);
+  void apply_path();
   void forget_requests();
   void change_state(ibv_qp_state from, ibv_qp_state to);
   int check(const ibv_qp_attr& attributes, int mask) const;
@@ -88,6 +91,7 @@ class QueuePair : public ibv_qp {
   ibv_qp_attr attributes_{};
   ibv_qp_cap capabilities_;
   bool signals_all_;
+  uint32_t dest_port_ = 0;
   std::shared_ptr<Peer> peer_;
   bool established_ = false;          ///< Something arrived on this connection.
   bool notify_drained_ = false;       ///< IBV_EVENT_SQ_DRAINED is wanted.

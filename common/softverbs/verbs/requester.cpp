@@ -176,7 +176,7 @@ bool Requester::refuse(ibv_wc_status status) {
 Route Requester::route() const {
   const ibv_qp_attr& attributes = queue_pair_.attributes();
   return {attributes.dest_qp_num, queue_pair_.qp_num, attributes.sq_psn,
-          queue_pair_.process().token()};
+          queue_pair_.process().token(), queue_pair_.dest_port()};
 }
 
 Access Requester::access_peer(const SendRequest& request, const PieceList& pieces) {
@@ -234,6 +234,7 @@ Message Requester::make_message(const SendRequest& request, MessageType type) co
   message.epoch = epoch_;
   message.psn = queue_pair_.attributes().sq_psn;
   message.msn = request.msn;
+  message.dest_port = queue_pair_.dest_port();
   if (request.has_immediate()) message.flags |= kHasImmediate;
   if (request.solicited) message.flags |= kSolicited;
   message.immediate = request.immediate;
