@@ -54,9 +54,9 @@ void ConnectionOptions::apply_to(SessionOptions& options) const {
   }
 }
 
-std::uint16_t default_port_of(std::string_view mount_options) noexcept {
+std::uint16_t default_port_of(std::string_view mount_options) {
   constexpr std::string_view kTcp = "cm=tcp";
-  cm::Method method = cm::Method::rdmacm;
+  cm::Method method = cm::default_method();
   while (!mount_options.empty()) {
     auto end = std::min(mount_options.find(','), mount_options.size());
     // One behind a backslash belongs to a value.

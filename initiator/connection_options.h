@@ -15,7 +15,7 @@ namespace rdmablk::initiator {
 /// How to connect to a target, as people say it on a command line, in a mount's options, in maptab,
 /// or through the library.
 struct ConnectionOptions {
-  cm::Method method = cm::Method::rdmacm;
+  cm::Method method = cm::default_method();
   cm::Settings settings{};
   std::vector<std::string> paths{};  ///< more addresses of the target: HOST[:PORT]
 
@@ -37,8 +37,9 @@ struct ConnectionOptions {
 };
 
 /// The port of a target for which none is given, where options such as "ro,cm=tcp" go with it: the
-/// last cm= counts. Options that make no sense are for others to refuse.
-std::uint16_t default_port_of(std::string_view mount_options) noexcept;
+/// last cm= counts. Options that make no sense are for others to refuse. Throws UsageError as
+/// cm::default_method() does.
+std::uint16_t default_port_of(std::string_view mount_options);
 
 /// Adds the options of all that connects to a target to a program or command.
 /// @param options outlives the parsing.

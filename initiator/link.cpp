@@ -128,12 +128,17 @@ void Link::refuse(const cm::Event& event) {
       failure_is_passing_ = true;
       return fail("the target remembers an older connection; try again");
     case cm::Refusal::other:
-      return fail("the connection was refused");
+      return fail(event.why.empty() ? "the connection was refused"
+                                    : fmt::format("the target: {}", event.why));
   }
 }
 
 /// Says why the peer was not reached.
 void Link::fail(const cm::Event& event) {
+  if (!event.why.empty()) {
+    obstacle_ = has_way_ ? Obstacle::other : Obstacle::no_way;
+    return fail(std::string(event.why));
+  }
   if (event.error == ENODEV) {
     obstacle_ = Obstacle::no_way;
     return fail(

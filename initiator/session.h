@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/cm/setting_options.h"
 #include "common/cm/settings.h"
 #include "common/protocol/features.h"
 #include "common/protocol/messages.h"
@@ -36,7 +37,7 @@ struct SessionOptions {
   std::optional<Credentials> credentials{};
 
   /// How to connect.
-  cm::Method method = cm::Method::rdmacm;
+  cm::Method method = cm::default_method();
   cm::Settings connections{};
 
   /// What to tell the target that this end knows.

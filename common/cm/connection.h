@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "common/cm/devices.h"
 #include "common/cm/settings.h"
@@ -55,6 +56,7 @@ struct Event {
   std::span<const std::byte>
       data{};             ///< the peer's private data, padded; valid during the call only
   bool in_error = false;  ///< `disconnected`: the device had put the queue pair in error before
+  std::string_view why{};  ///< `failed`, `rejected`: more than `error` says, for people; else empty
 };
 
 class Connection;

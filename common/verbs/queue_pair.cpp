@@ -28,15 +28,23 @@ ibv_qp_init_attr reliable_connection(const CompletionQueue& cq, const QueuePairO
   return attributes;
 }
 
-QueuePair::QueuePair(const ProtectionDomain& pd, ibv_qp_init_attr attributes)
-    : qp_(ibv_create_qp(pd.get(), &attributes)), inline_bytes_(attributes.cap.max_inline_data) {
-  if (!qp_) {
+QueuePair make_queue_pair(const ProtectionDomain& pd, const CompletionQueue& cq,
+                          const QueuePairOptions& options) {
+  ibv_qp_init_attr attributes = reliable_connection(cq, options);
+  ibv_qp* qp = ibv_create_qp(pd.get(), &attributes);
+  if (qp == nullptr && options.inline_bytes > 0) {
+    // No device says beforehand how much it takes; none is needed.
+    attributes = reliable_connection(cq, options);
+    attributes.cap.max_inline_data = 0;
+    qp = ibv_create_qp(pd.get(), &attributes);
+  }
+  if (qp == nullptr) {
     throw SystemError(
         fmt::format("create a queue pair of {} send and {} receive work requests on {}",
-                    attributes.cap.max_send_wr, attributes.cap.max_recv_wr,
-                    device_name(pd.context())),
+                    options.send_requests, options.receive_requests, device_name(pd.context())),
         errno);
   }
+  return QueuePair(qp, attributes.cap.max_inline_data);
 }
 
 int QueuePair::post_send(ibv_send_wr& list, ibv_send_wr*& unposted) noexcept {

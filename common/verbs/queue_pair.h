@@ -25,6 +25,13 @@ struct QueuePairOptions {
 /// completion queue and are signalled one by one.
 ibv_qp_init_attr reliable_connection(const CompletionQueue& cq, const QueuePairOptions& options);
 
+class QueuePair;
+
+/// Makes one in the state RESET for a reliable connection, with less inline data than is wished for
+/// where the device does not take that much. Throws SystemError.
+QueuePair make_queue_pair(const ProtectionDomain& pd, const CompletionQueue& cq,
+                          const QueuePairOptions& options);
+
 /// A reliably connected queue pair. Destroying it ends every work request: afterwards the device
 /// touches none of their memory, on either side. Any thread may post; one that destroys must know
 /// that no other uses it.
@@ -34,9 +41,6 @@ class QueuePair {
   /// @param inline_bytes the max_inline_data that it was made with.
   explicit QueuePair(ibv_qp* qp, unsigned inline_bytes = 0) noexcept
       : qp_(qp), inline_bytes_(inline_bytes) {}
-
-  /// Makes one in the state RESET. Throws SystemError.
-  QueuePair(const ProtectionDomain& pd, ibv_qp_init_attr attributes);
 
   ibv_qp* get() const noexcept { return qp_.get(); }
 

@@ -51,8 +51,11 @@ int set_time(std::chrono::milliseconds& time, std::int64_t milliseconds) {
 }  // namespace
 
 rdmablk_options* rdmablk_options_new() {
-  auto* const options = new (std::nothrow) rdmablk_options;
-  if (options == nullptr) fail(ENOMEM, "there is no memory for options");
+  rdmablk_options* options = nullptr;
+  guarded([&] {
+    options = new rdmablk_options;
+    return 0;
+  });
   return options;
 }
 

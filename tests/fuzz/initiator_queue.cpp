@@ -143,7 +143,7 @@ class Queue final : private initiator::CommandHandler {
   verbs::ProtectionDomain pd_{scripted_context()};
   verbs::CompletionQueue cq_{scripted_context(), 2 * kCommands, nullptr};
   CommandChannel channel_{pd_, kCommands};
-  verbs::QueuePair qp_{pd_, verbs::reliable_connection(cq_, queue_pair_options())};
+  verbs::QueuePair qp_ = verbs::make_queue_pair(pd_, cq_, queue_pair_options());
   std::array<Command, kCommands> commands_;
   std::vector<unsigned> sending_;  ///< slots, in the order of their SENDs
   bool expects_ = false;           ///< the reply that is on its way answers a command
