@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/cm/setting_options.h"
 #include "common/cm/settings.h"
@@ -16,15 +17,16 @@ namespace rdmablk::initiator {
 struct ConnectionOptions {
   cm::Method method = cm::default_method();
   cm::Settings settings{};
+  std::vector<std::string> paths{};  ///< more addresses of the target: HOST[:PORT]
 
   /// Whether there is an option of this name: "cm", "gid_index".
   static bool has(std::string_view name) noexcept;
 
-  /// Sets one. Throws UsageError, which names the option.
+  /// Sets one, or adds a path. Throws UsageError, which names the option.
   void set(std::string_view name, cm::Spelling spelling, const std::string& value);
 
   /// Refuses what does not go together. Throws UsageError, which names the option.
-  void check(cm::Spelling spelling) const { cm::check(settings, method, spelling); }
+  void check(cm::Spelling spelling) const;
 
   /// The port of a target for which none is given.
   std::uint16_t default_port() const noexcept { return cm::default_port(method); }

@@ -14,6 +14,7 @@
 #include "common/uri.h"
 #include "initiator/credentials.h"
 #include "initiator/image.h"
+#include "initiator/path_status.h"
 #include "initiator/recovery_options.h"
 #include "initiator/session_state.h"
 
@@ -22,6 +23,11 @@ namespace rdmablk::initiator {
 class RemoteImage;
 
 struct SessionOptions {
+  /// More addresses of the same target, besides the one that it is called by: I/O queues are spread
+  /// over all that work, and what is lost on one goes over another. Each may lead over another
+  /// device of this host, and to another of the target's.
+  std::vector<HostPort> paths{};
+
   /// How long each step of setting up may take: connecting, and every request to the target.
   std::chrono::milliseconds timeout{5000};
 
@@ -79,6 +85,9 @@ class Session {
 
   /// How the connection is doing. Any thread, after start().
   virtual SessionState state() const = 0;
+
+  /// The paths to the target, the address that it is called by first. Any thread.
+  virtual std::vector<PathStatus> paths() const = 0;
 
   /// Has `told` called whenever the connection is in another phase than before, on the thread that
   /// watches the connections: it must not wait for any queue. Before start().

@@ -106,6 +106,10 @@ int rdmablk_options_set_take_over(rdmablk_options* options, int take_over) {
   return 0;
 }
 
+int rdmablk_options_add_path(rdmablk_options* options, const char* path) {
+  return rdmablk_options_set_connection(options, "path", path);
+}
+
 int rdmablk_options_set_queues(rdmablk_options* options, unsigned count) {
   if (options == nullptr) return fail(EINVAL, kNoOptions);
   if (count == 0 || count > RDMABLK_MAX_QUEUES) {
