@@ -90,6 +90,38 @@ struct Use {
   std::uint64_t errors;  ///< requests that have failed
 };
 
+/// The paths to a mount's target, the address that it is called by first.
+struct Paths {
+  static constexpr std::uint32_t kVersion = 1;
+  static constexpr std::size_t kMost = 8;
+  static constexpr std::size_t kNameSize = 64;
+  static constexpr std::size_t kDeviceSize = 32;
+  static constexpr std::size_t kErrorSize = 80;
+
+  struct Path {
+    // NOLINTBEGIN(modernize-avoid-c-arrays): as above
+    char address[kNameSize];      ///< HOST:PORT
+    char device[kDeviceSize];     ///< of this host, that leads there; empty: not known
+    char last_error[kErrorSize];  ///< why it does not work; empty when it does
+    // NOLINTEND(modernize-avoid-c-arrays)
+    std::uint32_t is_up;
+    std::uint32_t is_session;  ///< 1: the session's own connection goes this way
+    std::uint32_t queues;      ///< that go this way now
+    std::uint32_t reserved;
+    std::uint64_t failures;  ///< times that it went down
+    std::uint64_t reads;     ///< requests that have ended well, since the mount was made
+    std::uint64_t writes;
+    std::uint64_t others;
+    std::uint64_t bytes_read;
+    std::uint64_t bytes_written;
+  };
+
+  std::uint32_t version;
+  std::uint32_t count;  ///< 0: the image has no target
+  Path paths[kMost];    // NOLINT(modernize-avoid-c-arrays): as above
+};
+
+static_assert(sizeof(Paths::Path) == 240 && sizeof(Paths) == 1928);
 static_assert(sizeof(Activity) == 560 && sizeof(Use) == 64);
 static_assert(sizeof(Times) == 24 && sizeof(Status) == 1072 && sizeof(Change) == 32);
 
@@ -98,5 +130,6 @@ inline constexpr unsigned kGetStatus = _IOR(kType, 1, Status);
 inline constexpr unsigned kSetTimes = _IOW(kType, 2, Change);
 inline constexpr unsigned kGetActivity = _IOR(kType, 3, Activity);
 inline constexpr unsigned kGetUse = _IOR(kType, 4, Use);
+inline constexpr unsigned kGetPaths = _IOR(kType, 5, Paths);
 
 }  // namespace rdmablk::mount_control

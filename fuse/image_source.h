@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "common/protocol/features.h"
 #include "common/protocol/use_report.h"
@@ -14,6 +15,7 @@
 #include "initiator/connection_options.h"
 #include "initiator/credentials.h"
 #include "initiator/image.h"
+#include "initiator/path_status.h"
 #include "initiator/recovery_options.h"
 #include "initiator/session_state.h"
 
@@ -48,6 +50,9 @@ class ImageSource {
   virtual initiator::SessionState state() const = 0;
   virtual initiator::RecoveryOptions recovery() const = 0;
   virtual void set_recovery(const initiator::RecoveryOptions& options) = 0;
+
+  /// The paths to its target; none for an image without one. Any thread, as state().
+  virtual std::vector<initiator::PathStatus> paths() const { return {}; }
 
   /// Has the target told, now and then, what was done so far.
   /// @param use is called on a thread of the source's, until that is gone.

@@ -202,6 +202,7 @@ MountFigures Mount::figures() const {
   MountFigures figures = names_;
   figures.size = file_system_->node.size();
   figures.state = source_->state();
+  figures.paths = source_->paths();
   figures.io = team_->figures();
   const Activity::Seen seen = team_->activity.look();
   figures.in_flight = seen.in_flight;

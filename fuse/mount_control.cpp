@@ -154,6 +154,37 @@ void tell_use(fuse_req_t request, const FileSystem& file_system, std::size_t siz
   fuse_reply_ioctl(request, 0, &use, sizeof use);
 }
 
+mount_control::Paths paths_of(const ImageSource& source) {
+  mount_control::Paths answer{};
+  answer.version = mount_control::Paths::kVersion;
+  for (const initiator::PathStatus& path : source.paths()) {
+    if (answer.count == mount_control::Paths::kMost) break;
+    auto& to = answer.paths[answer.count++];
+    put(path.place.text(), to.address);
+    put(path.device, to.device);
+    put(path.last_error, to.last_error);
+    to.is_up = path.is_up ? 1 : 0;
+    to.is_session = path.is_admin ? 1 : 0;
+    to.queues = path.queues;
+    to.failures = path.failures;
+    to.reads = path.counts.reads;
+    to.writes = path.counts.writes;
+    to.others = path.counts.others;
+    to.bytes_read = path.counts.bytes_read;
+    to.bytes_written = path.counts.bytes_written;
+  }
+  return answer;
+}
+
+void tell_paths(fuse_req_t request, const ImageSource& source, std::size_t size) {
+  if (size < sizeof(mount_control::Paths)) {
+    fuse_reply_err(request, EINVAL);
+    return;
+  }
+  const auto paths = paths_of(source);
+  fuse_reply_ioctl(request, 0, &paths, sizeof paths);
+}
+
 void set_times(fuse_req_t request, ImageSource& source, const void* input, std::size_t size) {
   Change change{};
   if (size == sizeof change) std::memcpy(&change, input, size);
@@ -174,7 +205,7 @@ void control(fuse_req_t request, fuse_ino_t /*ino*/, unsigned command, void* /*a
   const auto& file_system = *static_cast<const FileSystem*>(fuse_req_userdata(request));
   if (command != mount_control::kGetStatus && command != mount_control::kSetTimes &&
       command != mount_control::kGetActivity && command != mount_control::kGetUse &&
-      command != mount_image::kGetImage) {
+      command != mount_control::kGetPaths && command != mount_image::kGetImage) {
     fuse_reply_err(request, ENOTTY);
   } else if (!is_permitted(request)) {
     fuse_reply_err(request, EPERM);
@@ -186,6 +217,8 @@ void control(fuse_req_t request, fuse_ino_t /*ino*/, unsigned command, void* /*a
     tell_activity(request, file_system, output_size);
   } else if (command == mount_control::kGetUse) {
     tell_use(request, file_system, output_size);
+  } else if (command == mount_control::kGetPaths) {
+    tell_paths(request, *file_system.source, output_size);
   } else {
     set_times(request, *file_system.source, input, input_size);
   }

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/metrics/io_counters.h"
 #include "fuse/worker_plan.h"
+#include "initiator/path_status.h"
 #include "initiator/session_state.h"
 
 namespace rdmablk::fuse {
@@ -22,6 +24,7 @@ struct MountFigures {
   bool read_only = false;
   WorkerPlan plan;
   initiator::SessionState state;
+  std::vector<initiator::PathStatus> paths;  ///< to the target
   metrics::IoFigures io;
   std::size_t in_flight = 0;                       ///< requests that are not answered
   std::optional<std::chrono::nanoseconds> oldest;  ///< age of the oldest request; nothing: none

@@ -29,6 +29,31 @@ void add_state(metrics::Exposition& out, const SessionState& state, const metric
               static_cast<double>(state.reconnects), labels);
 }
 
+void add_path(metrics::Exposition& out, const initiator::PathStatus& path,
+              const metrics::Labels& mount) {
+  metrics::Labels labels = mount;
+  labels.emplace_back("path", path.place.text());
+  labels.emplace_back("device", path.device);
+  const auto directed = [&](const char* direction) {
+    metrics::Labels of = labels;
+    of.emplace_back("direction", direction);
+    return of;
+  };
+  constexpr const char* kBytes = "rdmablk_path_bytes_total";
+  constexpr const char* kBytesHelp = "Bytes of requests that a path to the target has carried.";
+  out.counter(kBytes, kBytesHelp, static_cast<double>(path.counts.bytes_read), directed("read"));
+  out.counter(kBytes, kBytesHelp, static_cast<double>(path.counts.bytes_written),
+              directed("write"));
+  const auto requests = path.counts.reads + path.counts.writes + path.counts.others;
+  out.counter("rdmablk_path_requests_total", "Requests that have ended well over a path.",
+              static_cast<double>(requests), labels);
+  out.counter("rdmablk_path_failures_total", "Times that a path went out of use.",
+              static_cast<double>(path.failures), labels);
+  out.gauge("rdmablk_path_up", "Whether a path is in use.", path.is_up ? 1 : 0, labels);
+  out.gauge("rdmablk_path_queues", "I/O queues whose connections go over a path now.", path.queues,
+            labels);
+}
+
 }  // namespace
 
 std::string MountFigures::metrics() const {
@@ -43,6 +68,7 @@ std::string MountFigures::metrics() const {
             {"version", RDMABLK_VERSION}});
   add_state(out, state, labels);
   out.io("rdmablk_mount", io, labels);
+  for (const auto& path : paths) add_path(out, path, labels);
   out.gauge("rdmablk_mount_requests_in_flight", "Requests that have not ended.",
             static_cast<double>(in_flight), labels);
   out.gauge("rdmablk_mount_oldest_request_age_seconds",

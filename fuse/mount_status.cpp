@@ -24,6 +24,20 @@ const char* name(SessionState::Phase phase) {
   return "unknown";
 }
 
+metrics::Json describe(const initiator::PathStatus& path) {
+  return {{"address", path.place.text()},
+          {"device", path.device},
+          {"up", path.is_up},
+          {"session", path.is_admin},
+          {"queues", path.queues},
+          {"failures", path.failures},
+          {"reads", path.counts.reads},
+          {"writes", path.counts.writes},
+          {"bytes_read", path.counts.bytes_read},
+          {"bytes_written", path.counts.bytes_written},
+          {"last_error", path.last_error}};
+}
+
 }  // namespace
 
 std::string MountFigures::status() const {
@@ -43,6 +57,8 @@ std::string MountFigures::status() const {
                       {"slots", plan.slots()},
                       {"in_flight", in_flight},
                       {"io", metrics::io_json(io)}};
+  mount["paths"] = metrics::Json::array();
+  for (const auto& path : paths) mount["paths"].push_back(describe(path));
   if (oldest) mount["oldest_age_s"] = in_seconds(*oldest);
   metrics::Json document = metrics::new_status("rdmablk-fuse");
   document["mount"] = std::move(mount);

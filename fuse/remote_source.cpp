@@ -46,6 +46,7 @@ class RemoteSource final : public ImageSource {
   void start() override { session_->start(); }
   void stop() noexcept override { session_->stop(); }
   initiator::SessionState state() const override { return session_->state(); }
+  std::vector<initiator::PathStatus> paths() const override { return session_->paths(); }
   initiator::RecoveryOptions recovery() const override { return session_->recovery(); }
   void report(std::function<protocol::Use()> use) override { image_->report(std::move(use)); }
   void set_recovery(const initiator::RecoveryOptions& options) override {

@@ -2,13 +2,13 @@
 
 namespace rdmablk::fuse {
 
-SlotPool::SlotPool(std::span<std::byte> memory, std::uint32_t lkey)
+SlotPool::SlotPool(std::span<std::byte> memory, const initiator::MemoryKeys* keys)
     : slots_(memory.size() / kSlotSize) {
   std::byte* place = memory.data();
   for (Slot& slot : slots_) {
     slot.memory = place;
     slot.data = slot.payload();
-    slot.lkey = lkey;
+    slot.keys = keys;
     slot.next = free_;
     free_ = &slot;
     place += kSlotSize;

@@ -14,8 +14,8 @@ class SlotPool {
  public:
   /// Cuts up memory into as many slots as fit.
   /// @param memory aligned to a page; not owned, outlives the pool.
-  /// @param lkey of the memory, for the requests.
-  SlotPool(std::span<std::byte> memory, std::uint32_t lkey);
+  /// @param keys of the memory, for the requests.
+  SlotPool(std::span<std::byte> memory, const initiator::MemoryKeys* keys);
   SlotPool(const SlotPool&) = delete;
   SlotPool& operator=(const SlotPool&) = delete;
 

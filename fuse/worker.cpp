@@ -83,7 +83,7 @@ Worker::Worker(ImageSource& source, WorkerTeam& team, unsigned number, const Set
       counters_(team.counters[number]),
       number_(number),
       buffers_(source.image().make_buffers(settings.depth * kSlotSize)),
-      slots_(buffers_->bytes(), buffers_->lkey()),
+      slots_(buffers_->bytes(), buffers_->keys()),
       queue_(source.image().make_queue(settings.depth)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       flush_has_work_(!source.image().info().flush_is_free) {

@@ -80,6 +80,7 @@ void AdminLink::on_message(const protocol::Message& message) {
     channel_.send({MessageType::keepalive, true, Status::ok, header.tag}, protocol::Empty{});
   } else if (header.type == MessageType::error) {
     const auto reason = protocol::Reason::decode(message.payload);
+    ended_by_target_ = true;
     lose(
         fmt::format("the target ended the session: {}", reason ? reason->text : "no reason given"));
   }

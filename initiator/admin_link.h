@@ -88,6 +88,11 @@ class AdminLink final : public protocol::MessageHandler {
   void lose(const std::string& reason);
 
   bool lost() const noexcept { return lost_; }
+
+  /// Whether the loss says something against the path, and not that the target meant it.
+  bool is_path_to_blame() const noexcept {
+    return !ended_by_target_ && !link_->was_closed_by_peer();
+  }
   const std::string& lost_reason() const noexcept { return lost_reason_; }
 
  private:
@@ -133,6 +138,7 @@ class AdminLink final : public protocol::MessageHandler {
   bool is_event_unacknowledged_ = false;
   LogLimiter notices_{2};  ///< that the target gives
   bool lost_ = false;
+  bool ended_by_target_ = false;
   std::string lost_reason_;
   std::function<protocol::UseReport()> report_;
   std::chrono::milliseconds keepalive_interval_{};

@@ -41,16 +41,40 @@ std::unique_ptr<Queue> AttachedImage::make_queue(unsigned depth) {
 }
 
 std::unique_ptr<RequestBuffers> AttachedImage::make_buffers(std::size_t bytes) {
-  return std::make_unique<RequestBuffers>(bytes, attachment_->session().buffers_domain());
+  return std::make_unique<RequestBuffers>(bytes, attachment_->session().device_table());
 }
 
-verbs::MemoryRegion AttachedImage::register_memory(std::span<std::byte> memory) const {
-  const auto& domain = attachment_->session().buffers_domain();
-  return {domain, memory, verbs::local_access(domain.context())};
+std::unique_ptr<Registration> AttachedImage::register_memory(std::span<std::byte> memory) const {
+  return std::make_unique<Registration>(attachment_->session().device_table(), memory,
+                                        Registration::Use::requests);
 }
 
-std::unique_ptr<ConnectedQueue> AttachedImage::connect(const QueuePlace& place) {
-  return connect_queue(place.depth, attachment_->next_queue(place.number));
+std::unique_ptr<ConnectedQueue> AttachedImage::connect(QueuePlace& place) {
+  RdmaSession& session = attachment_->session();
+  const auto paths = session.paths_for(place.number);
+  for (const std::size_t path : paths) {
+    try {
+      place.path = path;
+      auto queue = connect_queue(place, session.open_way(path), attachment_->next_queue(place.number));
+      place.connect(path, queue->way());
+      return queue;
+    } catch (const Error& error) {
+      if (!session.is_open() || session.is_lost()) throw;
+      if (path == paths.back()) throw;
+      session.keeper().failed(path, error.what());
+    }
+  }
+  throw Error("there is no path to the target");  // there is always one
+}
+
+void AttachedImage::ask_to_leave(QueuePlace& place) noexcept {
+  place.is_leaving = true;
+  place.hand_over.ask_to_leave();
+  if (has_news_) has_news_();
+}
+
+bool AttachedImage::is_elsewhere(std::size_t path) const noexcept {
+  return path != attachment_->session().paths().admin();
 }
 
 /// A queue is destroyed; what was on its way to it goes with it.
@@ -59,9 +83,10 @@ void AttachedImage::forget(const QueuePlace& place) noexcept {
   std::erase_if(places_, [&](const auto& other) { return other.get() == &place; });
 }
 
-std::unique_ptr<QueueResize> AttachedImage::make_resize() const {
+std::unique_ptr<QueueResize> AttachedImage::make_resize(const QueuePlace& place) const {
   auto resize = std::make_unique<QueueResize>();
   resize->size = attachment_->current().info.size;
+  resize->device = place.way.device;
   return resize;
 }
 
@@ -71,7 +96,7 @@ void AttachedImage::begin_resize(const protocol::EventNotice& event) {
   on_size(event.size);
   for (const auto& place : places_) {
     if (!place->is_connected) continue;  // the next connection begins with the new size
-    auto resize = make_resize();
+    auto resize = make_resize(*place);
     place->resize = resize.get();
     place->hand_over.offer_resize(std::move(resize));
   }

@@ -13,6 +13,7 @@
 #include "initiator/attachment.h"
 #include "initiator/hand_over.h"
 #include "initiator/remote_image.h"
+#include "initiator/way.h"
 
 namespace rdmablk::initiator {
 
@@ -24,13 +25,26 @@ struct QueuePlace {
   /// Its thread has given up its connection, or is not given the one that was meant for it.
   void disconnect() noexcept {
     is_connected = false;
+    is_leaving = false;
+    if (way.count) way.count->set_connected(false);
+    way = {};
     resize = nullptr;
     hand_over.call_back_resize();
+  }
+
+  /// Its thread has one, or is given one, that takes this way.
+  void connect(std::size_t over, const WayUse& use) noexcept {
+    path = over;
+    way = use;
+    way.count->set_connected(true);
   }
 
   std::uint16_t number;
   unsigned depth;
   HandOver hand_over;
+  std::size_t path = 0;     ///< of its connection
+  WayUse way;               ///< that its connection takes; empty without one
+  bool is_leaving = false;  ///< its thread was asked to give up its connection when it is idle
   bool is_connected = true;  ///< its thread has a connection, live or dead, or is given one
   const QueueResize* resize = nullptr;  ///< that its thread has not given back yet
   unsigned refusals = 0;                ///< in a row, that may take another session to end
@@ -51,7 +65,7 @@ class AttachedImage : public RemoteImage {
   const protocol::AttachReply& attachment() const noexcept override { return attachment_->reply(); }
   std::unique_ptr<Queue> make_queue(unsigned depth) override;
   std::unique_ptr<RequestBuffers> make_buffers(std::size_t bytes) override;
-  verbs::MemoryRegion register_memory(std::span<std::byte> memory) const override;
+  std::unique_ptr<Registration> register_memory(std::span<std::byte> memory) const override;
 
   void on_news_for_queues(std::function<void()> told) override { has_news_ = std::move(told); }
 
@@ -66,8 +80,12 @@ class AttachedImage : public RemoteImage {
   /// Of the queues that there are.
   std::span<const std::unique_ptr<QueuePlace>> places() const noexcept { return places_; }
 
-  /// Makes a connection for one of them, driving the control loop. Throws Error.
-  std::unique_ptr<ConnectedQueue> connect(const QueuePlace& place);
+  /// Makes a connection for one of them, over the best path that works, driving the control loop.
+  /// Throws Error.
+  std::unique_ptr<ConnectedQueue> connect(QueuePlace& place);
+
+  /// Has the thread of a queue give up its connection as soon as nothing is under way on it.
+  void ask_to_leave(QueuePlace& place) noexcept;
 
   /// Whether what was written and acknowledged may not be on stable storage yet; in doubt it is
   /// not. Asked when the queues' connections have been ended.
@@ -97,15 +115,19 @@ class AttachedImage : public RemoteImage {
 
  protected:
   /// Makes a connection to what is attached now: `attached().current()` tells where. Throws Error.
-  /// @param depth of the queue that the image was asked for.
+  /// @param place of the queue that the image was asked for.
   virtual std::unique_ptr<ConnectedQueue> connect_queue(
-      unsigned depth, std::span<const std::byte> private_data) = 0;
+      const QueuePlace& place, Way way, std::span<const std::byte> private_data) = 0;
 
   /// The size is about to be another one.
   virtual void on_size(std::uint64_t /*size*/) noexcept {}
 
   /// What a queue needs to take up the size that `attached().current()` tells. Throws Error.
-  virtual std::unique_ptr<QueueResize> make_resize() const;
+  virtual std::unique_ptr<QueueResize> make_resize(const QueuePlace& place) const;
+
+  /// Whether a queue's path is another than the session's own: what the target says of its memory
+  /// in answer to ATTACH holds for its own device.
+  bool is_elsewhere(std::size_t path) const noexcept;
 
  private:
   void set_size(std::uint64_t size);

@@ -21,7 +21,7 @@ Attachment::Attachment(RdmaSession& session, std::string name, const AttachOptio
     thread_log().warn(
         "RDMA device {} has room for {} requests of an I/O queue at a time: of the {} of {} the "
         "others wait",
-        verbs::device_name(session_.device()), most, options_.depth, uri_);
+        session_.device().name(), most, options_.depth, uri_);
   }
   protocol::Attach request;
   request.flags = options_.take_over ? protocol::Attach::kTakeOver : 0;
@@ -68,14 +68,14 @@ ImageInfo Attachment::info() const {
   info.can_discard = exported.can_discard;
   info.is_direct = exported.is_direct;
   info.has_holes = exported.kind == protocol::ExportKind::file;
-  info.device = verbs::device_name(session_.device());
+  info.device = session_.device().name();
   return info;
 }
 
 unsigned Attachment::depth_limit() const {
   // A command has two work requests to send, and its reply takes one. Memory's requests take up to
   // two, beside which there are the commands of a resident export.
-  return verbs::depth_limit(verbs::query_device(session_.device()), {.sends = 3, .receives = 1});
+  return verbs::depth_limit(verbs::query_device(session_.device().context()), {.sends = 3, .receives = 1});
 }
 
 std::uint16_t Attachment::add_queue() {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/cm/setting_options.h"
 #include "common/cm/settings.h"
@@ -14,17 +15,18 @@ namespace rdmablk::initiator {
 /// How to connect to a target, as people say it on a command line, in a mount's options, in maptab,
 /// or through the library.
 struct ConnectionOptions {
-  cm::Method method = cm::Method::rdmacm;
+  cm::Method method = cm::default_method();
   cm::Settings settings{};
+  std::vector<std::string> paths{};  ///< more addresses of the target: HOST[:PORT]
 
   /// Whether there is an option of this name: "cm", "gid_index".
   static bool has(std::string_view name) noexcept;
 
-  /// Sets one. Throws UsageError, which names the option.
+  /// Sets one, or adds a path. Throws UsageError, which names the option.
   void set(std::string_view name, cm::Spelling spelling, const std::string& value);
 
   /// Refuses what does not go together. Throws UsageError, which names the option.
-  void check(cm::Spelling spelling) const { cm::check(settings, method, spelling); }
+  void check(cm::Spelling spelling) const;
 
   /// The port of a target for which none is given.
   std::uint16_t default_port() const noexcept { return cm::default_port(method); }
@@ -35,8 +37,9 @@ struct ConnectionOptions {
 };
 
 /// The port of a target for which none is given, where options such as "ro,cm=tcp" go with it: the
-/// last cm= counts. Options that make no sense are for others to refuse.
-std::uint16_t default_port_of(std::string_view mount_options) noexcept;
+/// last cm= counts. Options that make no sense are for others to refuse. Throws UsageError as
+/// cm::default_method() does.
+std::uint16_t default_port_of(std::string_view mount_options);
 
 /// Adds the options of all that connects to a target to a program or command.
 /// @param options outlives the parsing.

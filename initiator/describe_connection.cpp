@@ -14,6 +14,16 @@ void describe_connection(
       ->type_name("rdmacm|tcp")
       ->default_str("rdmacm")
       ->group(cm::kSettingGroup);
+  app.add_option_function<std::vector<std::string>>(
+         "--path",
+         [take](const std::vector<std::string>& values) {
+           for (const std::string& value : values) take("path", value);
+         },
+         "one more address of the target, which is used beside that of the URI: may be given "
+         "several times")
+      ->type_name("HOST[:PORT]")
+      ->allow_extra_args(false)
+      ->group(cm::kSettingGroup);
   cm::describe_settings(app, take);
 }
 

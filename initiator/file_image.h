@@ -14,7 +14,7 @@ class FileImage final : public AttachedImage {
   bool has_unflushed() const noexcept override { return ledger_.has_unflushed(); }
 
  protected:
-  std::unique_ptr<ConnectedQueue> connect_queue(unsigned depth,
+  std::unique_ptr<ConnectedQueue> connect_queue(const QueuePlace& place, Way way,
                                                 std::span<const std::byte> private_data) override;
 
  private:

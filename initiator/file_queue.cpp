@@ -42,14 +42,14 @@ std::uint32_t durability(const Request& request) {
 
 }  // namespace
 
-FileQueue::FileQueue(ControlLoop& loop, std::unique_ptr<Link> link,
-                     const verbs::ProtectionDomain& pd, FileQueueOptions options,
+FileQueue::FileQueue(ControlLoop& loop, Way way, FileQueueOptions options,
                      std::span<const std::byte> private_data,
                      ControlLoop::Clock::time_point deadline)
-    : options_(std::move(options)),
-      connection_(std::move(link), pd, queue_pair_options(options_)),
-      channel_(pd, options_.granted),
-      in_order_(!verbs::is_iwarp(pd.context())),
+    : ConnectedQueue(std::move(way.use)),
+      options_(std::move(options)),
+      connection_(std::move(way.link), device().domain(), queue_pair_options(options_)),
+      channel_(device().domain(), options_.granted),
+      in_order_(!verbs::is_iwarp(device().context())),
       posted_(queue_pair_options(options_).send_requests) {
   channel_.start(connection_.queue_pair());
   connection_.connect(private_data, deadline);
@@ -222,7 +222,8 @@ ibv_send_wr& FileQueue::add_transfer(SendBatch& batch, ibv_wr_opcode opcode,
   const Request& request = *piece.request;
   ibv_send_wr& work = batch.add(
       opcode,
-      {reinterpret_cast<std::uintptr_t>(request.data) + piece.start, piece.length, request.lkey});
+      {reinterpret_cast<std::uintptr_t>(request.data) + piece.start, piece.length,
+       lkey_on(device().number(), request)});
   work.wr_id = slot;
   work.wr.rdma.remote_addr = slots_.address + std::uint64_t{slot} * slots_.stride +
                              (request.offset + piece.start) % slots_.alignment;
@@ -329,12 +330,12 @@ void FileQueue::end(Request& request) noexcept {
 /// Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any
 /// more.
 void FileQueue::notice_loss() noexcept {
-  if (connection_.take_loss()) go_down(connection_.failure());
+  if (connection_.take_loss()) go_down(connection_.failure(), connection_.was_closed_by_peer());
 }
 
-void FileQueue::go_down(const std::string& why) noexcept {
+void FileQueue::go_down(const std::string& why, bool closed_by_peer) noexcept {
   if (is_down()) return;
-  set_down(why);
+  set_down(why, closed_by_peer);
   connection_.destroy_queue_pair();
   posted_.forget();
   for (unsigned slot = 0; slot < pieces_.size(); ++slot) {

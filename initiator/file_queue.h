@@ -35,16 +35,17 @@ struct FileQueueOptions {
 /// lost, the queue pair is destroyed before any request comes back as undone.
 class FileQueue final : public ConnectedQueue, private CommandHandler {
  public:
-  /// Takes a connection whose peer is known, connects it and opens the queue. Blocks, driving the
-  /// control loop.
-  /// @param pd of the request buffers; outlives the queue. Throws Error.
-  FileQueue(ControlLoop& loop, std::unique_ptr<Link> link, const verbs::ProtectionDomain& pd,
-            FileQueueOptions options, std::span<const std::byte> private_data,
-            ControlLoop::Clock::time_point deadline);
+  /// Takes a way to the target, connects and opens the queue. Blocks, driving the control loop.
+  /// Throws Error.
+  FileQueue(ControlLoop& loop, Way way, FileQueueOptions options,
+            std::span<const std::byte> private_data, ControlLoop::Clock::time_point deadline);
 
   void submit(Request& request) noexcept override;
   void kick() noexcept override { post_pending(); }
   std::size_t poll(std::span<Request*> done) noexcept override;
+  bool is_idle() const noexcept override {
+    return free_.size() == pieces_.size() && pending_.empty() && done_.empty();
+  }
   int fd() const noexcept override { return connection_.fd(); }
   void arm() noexcept override { connection_.arm(); }
   void resize(std::unique_ptr<QueueResize> to) noexcept override;
@@ -89,7 +90,7 @@ class FileQueue final : public ConnectedQueue, private CommandHandler {
   void end_piece(unsigned slot) noexcept;
   void end(Request& request) noexcept;
   void notice_loss() noexcept;
-  void go_down(const std::string& why) noexcept;
+  void go_down(const std::string& why, bool closed_by_peer = false) noexcept;
 
   FileQueueOptions options_;
   QueueConnection connection_;

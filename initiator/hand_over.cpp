@@ -11,6 +11,7 @@ HandOver::~HandOver() {
 
 void HandOver::deliver(std::unique_ptr<ConnectedQueue> queue) noexcept {
   fenced_.store(false, std::memory_order_release);
+  leaving_.store(false, std::memory_order_relaxed);
   delivered_.store(queue.release(), std::memory_order_release);
   tell();
 }
@@ -46,6 +47,11 @@ void HandOver::give_back_resize(std::unique_ptr<QueueResize> resize) noexcept {
   const std::unique_ptr<QueueResize> before(
       resized_.exchange(resize.release(), std::memory_order_acq_rel));
   control_.signal();
+}
+
+void HandOver::ask_to_leave() noexcept {
+  leaving_.store(true, std::memory_order_relaxed);
+  tell();
 }
 
 void HandOver::set_service(Service service) noexcept {

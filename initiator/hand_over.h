@@ -52,6 +52,10 @@ class HandOver {
   std::unique_ptr<QueueResize> take_resized() noexcept;
   bool has_resized() const noexcept { return resized_.load(std::memory_order_acquire) != nullptr; }
 
+  /// Asks for the connection, to be given up as soon as nothing is under way on it: the next is to
+  /// take another path. Until deliver().
+  void ask_to_leave() noexcept;
+
   /// How many requests the last one that was given up had not done.
   std::uint64_t undone() const noexcept { return undone_.load(std::memory_order_relaxed); }
 
@@ -78,8 +82,11 @@ class HandOver {
   /// Takes a new connection; null when there is none. After drain().
   std::unique_ptr<ConnectedQueue> take() noexcept;
 
-  /// Gives up a connection that is down. @param undone requests that it had not done.
+  /// Gives up a connection that is down, or was asked for. @param undone requests that it had not done.
   void give_up(std::unique_ptr<ConnectedQueue> queue, std::uint64_t undone) noexcept;
+
+  /// Whether the connection is to be given up once it is idle.
+  bool is_to_leave() const noexcept { return leaving_.load(std::memory_order_relaxed); }
 
   /// Whether there is another size to take up.
   bool has_resize() const noexcept { return resize_.load(std::memory_order_relaxed) != nullptr; }
@@ -106,6 +113,7 @@ class HandOver {
   std::atomic<std::uint64_t> undone_ = 0;
   std::atomic<Service> service_ = Service::waiting;
   std::atomic<bool> fenced_ = false;
+  std::atomic<bool> leaving_ = false;
 };
 
 }  // namespace rdmablk::initiator

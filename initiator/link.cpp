@@ -171,6 +171,7 @@ void Link::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
       failure_is_passing_ = is_passing(event.error);
       return fail(event);
     case cm::EventType::disconnected:
+      if (!lost_) closed_by_peer_ = !event.in_error;
       fail("the target closed the connection");
       return lose();
     case cm::EventType::device_removed:

@@ -79,6 +79,9 @@ class Link final : public cm::EventHandler {
   bool take_loss() noexcept;
   const std::string& failure() const noexcept { return failure_; }
 
+  /// Whether it was lost because the peer ended it, which shows that the way to it works.
+  bool was_closed_by_peer() const noexcept { return closed_by_peer_; }
+
   /// Ends everything outstanding for good. By the thread that posts to the queue pair.
   void destroy_queue_pair() noexcept { connection_->destroy_queue_pair(); }
 
@@ -109,6 +112,7 @@ class Link final : public cm::EventHandler {
   bool failure_is_passing_ = false;
   Obstacle obstacle_ = Obstacle::other;
   bool has_way_ = false;
+  bool closed_by_peer_ = false;
   std::optional<protocol::Status> refusal_;
   std::atomic<bool> lost_ = false;
   bool loss_taken_ = false;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "common/verbs/registered_buffer.h"
 #include "initiator/attached_image.h"
 #include "initiator/memory_queue.h"
 
@@ -14,20 +13,22 @@ class MemoryImage : public AttachedImage {
   explicit MemoryImage(std::unique_ptr<Attachment> attachment);
 
  protected:
-  std::unique_ptr<ConnectedQueue> connect_queue(unsigned depth,
+  std::unique_ptr<ConnectedQueue> connect_queue(const QueuePlace& place, Way way,
                                                 std::span<const std::byte> private_data) override;
 
-  std::unique_ptr<QueueResize> make_resize() const override;
+  std::unique_ptr<QueueResize> make_resize(const QueuePlace& place) const override;
 
-  /// For a queue of this depth.
-  MemoryQueueOptions queue_options(unsigned depth) const;
+  /// For a queue over this device.
+  MemoryQueueOptions queue_options(const QueuePlace& place, const SessionDevice& device) const;
 
-  /// Where the chunk table is. Throws Error when that cannot be.
-  const protocol::ChunkTable& table() const;
+  /// Where the chunk table is on the device that the target has a connected queue over: asks it,
+  /// if need be. Throws Error when that cannot be.
+  protocol::ChunkTable table_for(const QueuePlace& place) const;
 
  private:
-  std::uint64_t max_piece_;
-  verbs::RegisteredBuffer zeroes_;
+  protocol::ChunkTable check(const protocol::ChunkTable& table) const;
+
+  RequestBuffers zeroes_;
 };
 
 }  // namespace rdmablk::initiator

@@ -41,26 +41,29 @@ verbs::QueuePairOptions queue_pair_options(unsigned capacity,
 
 }  // namespace
 
-MemoryQueue::MemoryQueue(std::unique_ptr<Link> link, const verbs::ProtectionDomain& pd,
-                         MemoryQueueOptions options, std::span<const std::byte> private_data,
+MemoryQueue::MemoryQueue(Way way, MemoryQueueOptions options,
+                         std::span<const std::byte> private_data,
                          ControlLoop::Clock::time_point deadline,
                          std::optional<CommandUse> commands)
-    : options_(std::move(options)),
-      acknowledges_by_read_(options_.acknowledges_by_read || verbs::is_iwarp(link->device())),
+    : ConnectedQueue(std::move(way.use)),
+      options_(std::move(options)),
+      acknowledges_by_read_(options_.acknowledges_by_read ||
+                            verbs::is_iwarp(device().context())),
       commands_(commands),
       slots_(capacity_for(acknowledges_by_read_, options_.depth)),
-      sink_(pd, kAcknowledgementSize, verbs::local_access(link->device())),
-      connection_(std::move(link), pd, queue_pair_options(slots_.room(), commands_)),
+      sink_(device().domain(), kAcknowledgementSize, verbs::local_access(device().context())),
+      connection_(std::move(way.link), device().domain(), queue_pair_options(slots_.room(), commands_)),
       acknowledgements_(slots_.room()) {
   if (commands_) commands_->channel.start(connection_.queue_pair());
   connection_.connect(private_data, deadline);
 }
 
-void MemoryQueue::read_chunk_table(ControlLoop& loop, const verbs::ProtectionDomain& pd,
-                                   std::uint64_t image_size, const protocol::ChunkTable& table,
+void MemoryQueue::read_chunk_table(ControlLoop& loop, std::uint64_t image_size,
+                                   const protocol::ChunkTable& table,
                                    ControlLoop::Clock::time_point deadline) {
   const std::size_t size = table.count * protocol::ChunkEntry::kSize;
-  const verbs::RegisteredBuffer buffer(pd, size, verbs::local_access(pd.context()));
+  const verbs::RegisteredBuffer buffer(device().domain(), size,
+                                       verbs::local_access(device().context()));
   for (std::size_t done = 0; done < size;) {
     const std::size_t piece = std::min<std::size_t>(size - done, options_.max_piece);
     read_remote(loop, connection_.idle(), buffer.bytes().subspan(done, piece), buffer.lkey(),
@@ -203,10 +206,10 @@ void MemoryQueue::add_piece(Batch& batch, Request& request) noexcept {
   const auto length = static_cast<std::uint32_t>(
       std::min({request.length - progress.posted, place.contiguous, options_.max_piece}));
   ibv_sge segment{reinterpret_cast<std::uintptr_t>(request.data) + progress.posted, length,
-                  request.lkey};
+                  lkey_on(device().number(), request)};
   if (request.operation == Operation::zero || request.operation == Operation::discard) {
-    segment.addr = reinterpret_cast<std::uintptr_t>(options_.zeroes->data());
-    segment.lkey = options_.zeroes->lkey();
+    segment.addr = reinterpret_cast<std::uintptr_t>(options_.zeroes->bytes().data());
+    segment.lkey = options_.zeroes->keys()->on(device().number());
   }
   ibv_send_wr& work =
       batch.sends.add(is_write(request) ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ, segment);
@@ -283,12 +286,12 @@ void MemoryQueue::give_back(Request& request) noexcept {
 /// Also when it is down already: what the descriptor tells must be taken, or nobody sleeps any
 /// more.
 void MemoryQueue::notice_loss() noexcept {
-  if (connection_.take_loss()) go_down(connection_.failure());
+  if (connection_.take_loss()) go_down(connection_.failure(), connection_.was_closed_by_peer());
 }
 
-void MemoryQueue::go_down(const std::string& why) noexcept {
+void MemoryQueue::go_down(const std::string& why, bool closed_by_peer) noexcept {
   if (is_down()) return;
-  set_down(why);
+  set_down(why, closed_by_peer);
   connection_.destroy_queue_pair();
   slots_.release_all([this](Request& request) {
     --request.progress.outstanding;

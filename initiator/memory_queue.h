@@ -11,6 +11,7 @@
 #include "initiator/connected_queue.h"
 #include "initiator/post_probe.h"
 #include "initiator/queue_connection.h"
+#include "initiator/request_buffers.h"
 #include "initiator/request_list.h"
 #include "initiator/work_slots.h"
 
@@ -18,10 +19,10 @@ namespace rdmablk::initiator {
 
 /// What the queues of one attachment share.
 struct MemoryQueueOptions {
-  std::string name;                                 ///< for messages: the export's URI
-  unsigned depth = 32;                              ///< READs and WRITEs outstanding
-  std::uint64_t max_piece = 1U << 20U;              ///< bytes of one READ or WRITE
-  const verbs::RegisteredBuffer* zeroes = nullptr;  ///< at least max_piece bytes of zero
+  std::string name;                        ///< for messages: the export's URI
+  unsigned depth = 32;                     ///< READs and WRITEs outstanding
+  std::uint64_t max_piece = 1U << 20U;     ///< bytes of one READ or WRITE
+  const RequestBuffers* zeroes = nullptr;  ///< at least max_piece bytes of zero
 
   /// Acknowledge writes by READs on every device, and so only when the target's processor sees
   /// them, which a completed WRITE does not promise.
@@ -46,24 +47,25 @@ struct CommandUse {
 /// what is posted to a queue pair in error.
 class MemoryQueue final : public ConnectedQueue {
  public:
-  /// Takes a connection whose peer is known, and connects it.
-  /// @param pd of the request buffers; outlives the queue. Throws ConnectError or SystemError.
-  MemoryQueue(std::unique_ptr<Link> link, const verbs::ProtectionDomain& pd,
-              MemoryQueueOptions options, std::span<const std::byte> private_data,
+  /// Takes a way to the target, and connects. Throws ConnectError or SystemError.
+  MemoryQueue(Way way, MemoryQueueOptions options, std::span<const std::byte> private_data,
               ControlLoop::Clock::time_point deadline,
               std::optional<CommandUse> commands = std::nullopt);
 
   /// READs the chunk table, as the first thing on the queue unless QUEUE is (an iWARP target waits
   /// for the initiator to begin). Blocks, driving the control loop. Throws Error.
   /// @param size of the image, in bytes.
-  void read_chunk_table(ControlLoop& loop, const verbs::ProtectionDomain& pd, std::uint64_t size,
-                        const protocol::ChunkTable& table, ControlLoop::Clock::time_point deadline);
+  void read_chunk_table(ControlLoop& loop, std::uint64_t size, const protocol::ChunkTable& table,
+                        ControlLoop::Clock::time_point deadline);
 
   void submit(Request& request) noexcept override;
   void kick() noexcept override { post_pending(); }
   std::size_t poll(std::span<Request*> done) noexcept override;
   bool is_quiet() const noexcept override {
-    return slots_.all_free() && pending_.empty() && done_.empty() && !commands_;
+    return is_idle() && !commands_;
+  }
+  bool is_idle() const noexcept override {
+    return slots_.all_free() && pending_.empty() && done_.empty();
   }
   int fd() const noexcept override { return connection_.fd(); }
   void arm() noexcept override { connection_.arm(); }
@@ -96,7 +98,7 @@ class MemoryQueue final : public ConnectedQueue {
   void acknowledge() noexcept;
   bool is_listed(const Request& request) const noexcept;
   void notice_loss() noexcept;
-  void go_down(const std::string& why) noexcept;
+  void go_down(const std::string& why, bool closed_by_peer = false) noexcept;
   void give_back(Request& request) noexcept;
 
   MemoryQueueOptions options_;

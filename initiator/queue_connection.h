@@ -46,6 +46,7 @@ class QueueConnection {
   /// Whether it was lost since the last call; failure() then says why.
   bool take_loss() noexcept { return link_->take_loss(); }
   const std::string& failure() const noexcept { return link_->failure(); }
+  bool was_closed_by_peer() const noexcept { return link_->was_closed_by_peer(); }
 
   /// Ends everything outstanding for good: afterwards the device touches none of its memory.
   void destroy_queue_pair() noexcept { link_->destroy_queue_pair(); }

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "common/auth/queue_proof.h"
 #include "common/random.h"
 #include "common/thread_log.h"
-#include "common/verbs/context.h"
 #include "initiator/authentication.h"
 #include "initiator/file_image.h"
 #include "initiator/memory_image.h"
@@ -37,6 +37,15 @@ std::unique_ptr<RemoteImage> make_image(std::unique_ptr<Attachment> attachment) 
   return std::make_unique<MemoryImage>(std::move(attachment));
 }
 
+/// Each once.
+std::vector<HostPort> all_places(const HostPort& first, const std::vector<HostPort>& others) {
+  std::vector<HostPort> places{first};
+  for (const HostPort& place : others) {
+    if (std::ranges::find(places, place) == places.end()) places.push_back(place);
+  }
+  return places;
+}
+
 }  // namespace
 
 std::unique_ptr<Session> Session::connect(const HostPort& target, const SessionOptions& options) {
@@ -51,11 +60,11 @@ RdmaSession::RdmaSession(const HostPort& target, const SessionOptions& options)
       offered_features_(options.features),
       condition_(options.recovery),
       instance_(random_bytes<protocol::InstanceId>()),
-      addresses_(resolve(target)),
+      paths_(all_places(target, options.paths)),
+      keeper_(*this),
+      device_keeper_(*this),
       recovery_(*this) {
   patiently([this] { open(); });
-  device_ = admin_->device();
-  buffers_domain_ = std::make_unique<verbs::ProtectionDomain>(device_);
 }
 
 RdmaSession::~RdmaSession() {
@@ -67,7 +76,10 @@ std::uint32_t RdmaSession::random_seed() {
 }
 
 void RdmaSession::start() {
-  loop_.start([this] { recovery_.run(); });
+  loop_.start([this] {
+    keeper_.start();
+    recovery_.run();
+  });
 }
 
 void RdmaSession::set_recovery(const RecoveryOptions& options) {
@@ -86,22 +98,43 @@ void RdmaSession::open() {
   is_open_ = true;
 }
 
-/// Tries the target's addresses in turn, the one that answered last first. Each has its share of
-/// the time that is left: one that is dead must not take it all.
+/// Tries the paths in turn, those first that are known to work.
 void RdmaSession::connect() {
-  const auto end = deadline();
-  for (auto address = addresses_.begin(); address != addresses_.end(); ++address) {
-    const auto now = ControlLoop::Clock::now();
-    const auto share = (end - now) / std::distance(address, addresses_.end());
+  const auto order = paths_.for_admin();
+  for (const std::size_t path : order) {
     try {
-      admin_ = std::make_unique<AdminLink>(loop_, *address, now + share);
-      address_ = *address;
-      std::rotate(addresses_.begin(), address, std::next(address));
-      return;
-    } catch (const ConnectError&) {
-      if (std::next(address) == addresses_.end()) throw;
+      return connect(path);
+    } catch (const Error& error) {
+      keeper_.failed(path, error.what());
+      if (path == order.back()) throw;
     }
   }
+}
+
+/// Tries the addresses of a path in turn, each of them for its share of the time.
+void RdmaSession::connect(std::size_t path) {
+  const auto end = deadline();
+  for (std::size_t left = paths_.addresses(path); left > 0; --left) {
+    const auto now = ControlLoop::Clock::now();
+    try {
+      admin_ = std::make_unique<AdminLink>(loop_, paths_.address(path),
+                                           now + (end - now) / static_cast<int>(left));
+      break;
+    } catch (const ConnectError&) {
+      paths_.skip_address(path);
+      if (left == 1) throw;
+    }
+  }
+  ibv_context* const context = admin_->device();
+  try {
+    device_ = devices_.use(context);
+  } catch (...) {
+    admin_.reset();
+    throw;
+  }
+  paths_.set_device(path, device_->name());
+  paths_.set_admin(path);
+  keeper_.works(path);
 }
 
 void RdmaSession::say_hello() {
@@ -116,11 +149,20 @@ void RdmaSession::say_hello() {
       greet(*admin_, doing, hello, credentials_ ? &*credentials_ : nullptr, deadline());
   session_key_ = greeting.session_key;
   features_ = offered_features_.common_with(greeting.reply.features);
+  note_features();
   if (features_.has(protocol::Feature::counters)) {
     admin_->report_with([this] { return use_report(); });
   }
   const auto keepalive = std::chrono::milliseconds(greeting.reply.keepalive_ms);
   if (keepalive.count() > 0) admin_->keep_alive(keepalive);
+}
+
+void RdmaSession::note_features() {
+  if (paths_.count() == 1 || spreads_queues() || std::exchange(has_told_of_one_path_, true)) return;
+  thread_log().warn(
+      "{} knows of one path at a time: all queues go the same way, and another way when that fails; "
+      "a newer rdmablk-target spreads them",
+      target_.text());
 }
 
 protocol::UseReport RdmaSession::use_report() const {
@@ -167,17 +209,55 @@ protocol::AttachReply RdmaSession::ask_to_attach(const std::string& uri,
                                             request, deadline());
 }
 
-std::unique_ptr<Link> RdmaSession::open_link() {
-  auto link = std::make_unique<Link>(loop_, address_, deadline());
-  if (link->device() != device_) {
-    throw ConnectError(fmt::format(
-        "cannot connect to {}: the way there leads over RDMA device {} now, "
-        "and the session over {}",
-        address_.text(), verbs::device_name(link->device()), verbs::device_name(device_)));
+std::vector<std::size_t> RdmaSession::paths_for(unsigned queue) const {
+  if (!spreads_queues()) return {paths_.admin()};
+  auto order = paths_.for_queue(queue);
+  if (order.empty()) order.push_back(paths_.admin());
+  return order;
+}
+
+Way RdmaSession::open_way(std::size_t path) {
+  Way way;
+  way.link = std::make_unique<Link>(loop_, paths_.address(path), deadline());
+  Link* const link = way.link.get();
+  ibv_context* const context = link->device();
+  links_.push_back({link, path});
+  link->on_destroyed(
+      [this, link] { std::erase_if(links_, [&](const OpenLink& o) { return o.link == link; }); });
+  way.use.device = devices_.use(context);
+  way.use.count = paths_.count_for(path);
+  paths_.set_device(path, way.use.device->name());
+  return way;
+}
+
+void RdmaSession::end_links(std::size_t path, const std::string& why) {
+  for (const OpenLink& open : links_) {
+    if (open.path == path) open.link->end(why);
   }
-  links_.push_back(link.get());
-  link->on_destroyed([this, raw = link.get()] { std::erase(links_, raw); });
-  return link;
+  if (path == paths_.admin() && is_open_) lose(why);
+}
+
+std::weak_ptr<SessionDevice> RdmaSession::drop_device(const ibv_context* device,
+                                                      const std::string& why) {
+  for (const OpenLink& open : links_) {
+    if (open.link->device() == device) open.link->end(why);
+  }
+  keeper_.device_gone(device, why);
+  if (admin_ && admin_->device() == device) admin_->lose(why);
+  return devices_.drop(device);
+}
+
+bool RdmaSession::is_over(const ibv_context* device) const noexcept {
+  return (admin_ && admin_->device() == device) ||
+         std::ranges::any_of(links_, [&](const OpenLink& o) { return o.link->device() == device; });
+}
+
+protocol::ChunkTable RdmaSession::ask_for_table(const std::string& uri,
+                                                const protocol::Table& request) {
+  return admin_
+      ->ask<protocol::TableReply>(fmt::format("find the chunk table of {}", uri),
+                                  MessageType::table, request, deadline())
+      .table;
 }
 
 protocol::Token RdmaSession::prove(const protocol::QueueRequest& request,
@@ -189,8 +269,9 @@ std::string RdmaSession::end() noexcept {
   std::string reason = admin_->lost_reason();
   is_open_ = false;
   for (AttachedImage* const image : images_) image->attached().forget();
-  for (Link* const link : links_) link->end(reason);
+  for (const OpenLink& open : links_) open.link->end(reason);
   admin_.reset();
+  device_.reset();
   return reason;
 }
 

@@ -10,16 +10,20 @@
 #include "common/auth/key.h"
 #include "common/descriptor_watch.h"
 #include "common/protocol/private_data.h"
-#include "common/verbs/protection_domain.h"
 #include "initiator/admin_link.h"
 #include "initiator/backoff.h"
 #include "initiator/control_loop.h"
 #include "initiator/credentials.h"
+#include "initiator/device_keeper.h"
 #include "initiator/link.h"
+#include "initiator/path_keeper.h"
+#include "initiator/paths.h"
 #include "initiator/recovery.h"
 #include "initiator/session.h"
 #include "initiator/session_condition.h"
+#include "initiator/session_device.h"
 #include "initiator/wake_event.h"
+#include "initiator/way.h"
 
 namespace rdmablk::initiator {
 
@@ -44,6 +48,7 @@ class RdmaSession final : public Session {
   void set_recovery(const RecoveryOptions& options) override;
   RecoveryOptions recovery() const override { return condition_.options(); }
   SessionState state() const override { return condition_.state(); }
+  std::vector<PathStatus> paths() const override { return paths_.status(); }
   void on_phase(std::function<void()> told) override { condition_.on_entered(std::move(told)); }
 
   const HostPort& target() const noexcept { return target_; }
@@ -52,10 +57,23 @@ class RdmaSession final : public Session {
   /// Wakes the control thread.
   WakeEvent& wake() noexcept { return wake_; }
 
-  ibv_context* device() const noexcept { return device_; }
+  /// The device that the session's own connection goes over. While it is open.
+  const SessionDevice& device() const noexcept { return *device_; }
 
-  /// Where request buffers are registered and I/O queues live; stays while connections come and go.
-  const verbs::ProtectionDomain& buffers_domain() const noexcept { return *buffers_domain_; }
+  /// For memory that requests use: it is registered with each device that a queue comes to.
+  const std::shared_ptr<DeviceTable>& device_table() const noexcept { return devices_.table(); }
+
+  Paths& paths() noexcept { return paths_; }
+  PathKeeper& keeper() noexcept { return keeper_; }
+  DeviceKeeper& device_keeper() noexcept { return device_keeper_; }
+
+  /// Whether queues may go over other paths than the session's own connection.
+  bool spreads_queues() const noexcept {
+    return paths_.count() > 1 && features_.has(protocol::Feature::paths);
+  }
+
+  /// The paths that a queue's connection is to try, the best one first. At least one.
+  std::vector<std::size_t> paths_for(unsigned queue) const;
 
   /// When the step that starts now has taken too long.
   ControlLoop::Clock::time_point deadline() const { return ControlLoop::Clock::now() + timeout_; }
@@ -77,8 +95,23 @@ class RdmaSession final : public Session {
     }
   }
 
-  /// A connection to the target, not yet made, that ends with the session. Throws ConnectError.
-  std::unique_ptr<Link> open_link();
+  /// A connection to the target, not yet made, that ends with the session. Throws ConnectError, or
+  /// another Error when the device that leads there cannot be used.
+  Way open_way(std::size_t path);
+
+  /// Ends all connections over a path. @param why for people.
+  void end_links(std::size_t path, const std::string& why);
+
+  /// A device is gone: what goes over it ends. @param why for people.
+  /// @return the session's use of it, until nothing is left there.
+  std::weak_ptr<SessionDevice> drop_device(const ibv_context* device, const std::string& why);
+
+  /// Whether any connection, made or not, goes over a device.
+  bool is_over(const ibv_context* device) const noexcept;
+
+  /// Where a chunk table is for a queue whose path is another than the session's own. Throws
+  /// RefusedError or Error.
+  protocol::ChunkTable ask_for_table(const std::string& uri, const protocol::Table& request);
 
   /// The proof that an I/O queue of this session carries. Throws Error.
   /// @param token of its attachment, which is the proof without authentication.
@@ -122,6 +155,9 @@ class RdmaSession final : public Session {
     if (is_open_) admin_->acknowledge(event);
   }
 
+  /// Of one that is lost: whether it says something against the path.
+  bool is_path_to_blame() const noexcept { return admin_->is_path_to_blame(); }
+
   /// Makes it count as lost.
   void lose(const std::string& reason) { admin_->lose(reason); }
 
@@ -134,8 +170,15 @@ class RdmaSession final : public Session {
  private:
   static constexpr std::chrono::milliseconds kLongestPause{500};
 
+  struct OpenLink {
+    Link* link;
+    std::size_t path;
+  };
+
   void connect();
+  void connect(std::size_t path);
   void say_hello();
+  void note_features();
   protocol::UseReport use_report() const;
 
   ControlLoop loop_;
@@ -148,14 +191,16 @@ class RdmaSession final : public Session {
   std::optional<auth::Key> session_key_;
   SessionCondition condition_;
   protocol::InstanceId instance_;  ///< of this object, in all the sessions that it opens
-  std::vector<SocketAddress> addresses_;
-  SocketAddress address_;  ///< the one of the target's that answered
+  Paths paths_;
+  SessionDevices devices_;
+  std::shared_ptr<SessionDevice> device_;  ///< of the admin queue
   std::unique_ptr<AdminLink> admin_;
   bool is_open_ = false;
-  ibv_context* device_ = nullptr;
-  std::unique_ptr<verbs::ProtectionDomain> buffers_domain_;
-  std::vector<Link*> links_;
+  bool has_told_of_one_path_ = false;
+  std::vector<OpenLink> links_;
   std::vector<AttachedImage*> images_;
+  PathKeeper keeper_;
+  DeviceKeeper device_keeper_;
   Recovery recovery_;
 };
 

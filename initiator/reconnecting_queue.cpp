@@ -20,6 +20,7 @@ ReconnectingQueue::ReconnectingQueue(HandOver& hand_over, std::unique_ptr<Connec
   if (!wait_set_) throw SystemError("make an epoll descriptor", errno);
   watch(hand_over_.fd());
   watch(connected_->fd());
+  path_ = connected_->way().count.get();
 }
 
 ReconnectingQueue::~ReconnectingQueue() {
@@ -40,11 +41,21 @@ void ReconnectingQueue::submit(Request& request) noexcept {
   if (options_.read_only && changes_data(request)) [[unlikely]] {
     request.error = EROFS;
     done_.push(request);
-  } else if (connected_ != nullptr) [[likely]] {
-    connected_->submit(request);
+  } else if (connected_ != nullptr && !is_leaving_) [[likely]] {
+    pass_on(request);
   } else {
     waiting_.push(request);
   }
+}
+
+void ReconnectingQueue::pass_on(Request& request) noexcept {
+  if (path_ != nullptr) path_->begin();
+  connected_->submit(request);
+}
+
+void ReconnectingQueue::count(std::span<Request* const> ended) noexcept {
+  if (path_ == nullptr) return;
+  for (const Request* const request : ended) path_->end(*request);
 }
 
 void ReconnectingQueue::arm() noexcept {
@@ -56,14 +67,26 @@ std::size_t ReconnectingQueue::poll(std::span<Request*> done) noexcept {
   std::size_t count = 0;
   if (hand_over_.has_resize()) [[unlikely]]
     take_resize();
+  if (hand_over_.is_to_leave()) [[unlikely]]
+    is_leaving_ = connected_ != nullptr;
   if (connected_ != nullptr) [[likely]] {
     count = connected_->poll(done);
     if (is_resizing_) [[unlikely]]
       give_back_resize();
-    if (!connected_->is_down() && done_.empty()) [[likely]]
-      return count;
+    if (!connected_->is_down()) [[likely]] {
+      this->count(done.first(count));
+      if (is_leaving_) [[unlikely]]
+        leave();
+      if (connected_ != nullptr && done_.empty()) [[likely]]
+        return count;
+    }
   }
   return recover(done, count);
+}
+
+/// Gives up a connection that works, if nothing is under way on it.
+void ReconnectingQueue::leave() noexcept {
+  if (!is_resizing_ && connected_->is_idle()) disconnect(0);
 }
 
 /// Without a connection there is nothing that uses the old size. One that waits to be taken may.
@@ -90,7 +113,11 @@ std::size_t ReconnectingQueue::recover(std::span<Request*> done, std::size_t cou
   do {
     if (connected_ != nullptr && connected_->is_down()) count = give_up(done, count);
     // The next one may be down as soon as it is looked at.
-    if (connected_ == nullptr && take_next()) count += connected_->poll(done.subspan(count));
+    if (connected_ == nullptr && take_next()) {
+      const std::size_t more = connected_->poll(done.subspan(count));
+      if (!connected_->is_down()) this->count(done.subspan(count, more));
+      count += more;
+    }
   } while (connected_ != nullptr && connected_->is_down());
   if (connected_ == nullptr && hand_over_.service() != Service::waiting) fail_waiting();
   while (count < done.size() && !done_.empty()) done[count++] = &done_.pop();
@@ -106,9 +133,16 @@ std::size_t ReconnectingQueue::give_up(std::span<Request*> done, std::size_t cou
   while (const std::size_t got = connected_->poll(more)) {
     undone += keep(std::span(more).first(got), done_);
   }
-  ::epoll_ctl(wait_set_.get(), EPOLL_CTL_DEL, connected_->fd(), nullptr);
-  hand_over_.give_up(std::move(connected_), undone);
+  disconnect(undone);
   return 0;
+}
+
+void ReconnectingQueue::disconnect(std::uint64_t undone) noexcept {
+  ::epoll_ctl(wait_set_.get(), EPOLL_CTL_DEL, connected_->fd(), nullptr);
+  if (path_ != nullptr) path_->give_up();
+  path_ = nullptr;
+  is_leaving_ = false;
+  hand_over_.give_up(std::move(connected_), undone);
 }
 
 /// Keeps the requests that a connection returned as it went down: only what the target refused has
@@ -140,8 +174,10 @@ bool ReconnectingQueue::take_next() noexcept {
   ::epoll_ctl(wait_set_.get(), EPOLL_CTL_ADD, connected_->fd(), &event);
   // Whoever polls now may sleep next, and has armed nothing of this one.
   connected_->arm();
-  while (!begun_.empty()) connected_->submit(begun_.pop());
-  while (!waiting_.empty()) connected_->submit(waiting_.pop());
+  path_ = connected_->way().count.get();
+  is_leaving_ = false;
+  while (!begun_.empty()) pass_on(begun_.pop());
+  while (!waiting_.empty()) pass_on(waiting_.pop());
   connected_->kick();
   return true;
 }

@@ -17,6 +17,9 @@ namespace rdmablk::initiator {
 /// Requests that wait have no order among them, as those under way have none; a flush covers what
 /// was acknowledged before it was submitted, whenever it is posted.
 ///
+/// Asked to give up a connection that works, it lets requests wait until what is under way has
+/// ended: these are all new to the next one.
+///
 /// A change that a lost connection may have under way ends with an error, or is cancelled, only
 /// when it is fenced: else it could still be done after a newer one that went over another queue.
 class ReconnectingQueue final : public Queue {
@@ -53,6 +56,10 @@ class ReconnectingQueue final : public Queue {
   }
 
  private:
+  void pass_on(Request& request) noexcept;
+  void count(std::span<Request* const> ended) noexcept;
+  void leave() noexcept;
+  void disconnect(std::uint64_t undone) noexcept;
   void take_resize() noexcept;
   void give_back_resize() noexcept;
   std::size_t recover(std::span<Request*> done, std::size_t count) noexcept;
@@ -68,6 +75,8 @@ class ReconnectingQueue final : public Queue {
   std::function<void()> on_destroyed_;
   UniqueFd wait_set_;  ///< an epoll descriptor
   std::unique_ptr<ConnectedQueue> connected_;
+  PathUse* path_ = nullptr;   ///< where it counts; null: nowhere
+  bool is_leaving_ = false;   ///< the connection takes no more, and is given up when it is idle
   bool is_resizing_ = false;  ///< the connection takes up another size
   RequestList begun_;         ///< changes that a lost connection had; they wait for the next one
   RequestList waiting_;       ///< for a connection, too

@@ -52,6 +52,7 @@ void Recovery::run() {
       step();
     } catch (const std::exception& error) {
       // Whatever it was, descriptors running out included: it costs an attempt.
+      if (!is_complete()) begin_outage(error.what());
       note_failure(error.what());
       backoff_.failed(Clock::now(), longest_pause());
     }
@@ -63,6 +64,7 @@ void Recovery::step() {
   resizing_.advance();
   if (is_complete()) {
     if (outage_) end_outage();
+    if (session_.keeper().take_news()) send_home();
     session_.loop().run_until(ControlLoop::kNever, [this] { return has_news(); });
   } else if (Clock::now() < backoff_.next()) {
     session_.loop().run_until(backoff_.next(), [this] { return has_news() || is_complete(); });
@@ -79,7 +81,7 @@ std::chrono::milliseconds Recovery::longest_pause() const {
 }
 
 bool Recovery::has_news() const {
-  return session_.is_lost() || resizing_.has_news() ||
+  return session_.is_lost() || resizing_.has_news() || session_.keeper().has_news() ||
          std::ranges::any_of(session_.images(), [](const auto* image) {
            return std::ranges::any_of(
                image->places(), [](const auto& place) { return place->hand_over.has_given_up(); });
@@ -89,7 +91,10 @@ bool Recovery::has_news() const {
 void Recovery::notice_losses() {
   if (session_.is_lost()) {
     resizing_.forget();
+    const std::size_t path = session_.paths().admin();
+    const bool is_path_to_blame = session_.is_path_to_blame();
     const std::string reason = session_.end();
+    if (is_path_to_blame) session_.keeper().failed(path, reason);
     for (AttachedImage* const image : session_.images()) image->set_fenced();
     begin_outage(reason);
     // What no thread has taken yet is dead, too.
@@ -100,6 +105,7 @@ void Recovery::notice_losses() {
     }
   }
   for (AttachedImage* const image : session_.images()) take_given_up(*image);
+  session_.device_keeper().let_go();
   if (phase_ == SessionState::Phase::failing) fence_what_is_to_fail();
 }
 
@@ -107,11 +113,25 @@ void Recovery::take_given_up(AttachedImage& image) {
   for (const auto& place : image.places()) {
     const auto dead = place->hand_over.take_given_up();
     if (!dead) continue;
+    const std::size_t path = place->path;
     place->disconnect();
-    if (image.is_lost()) continue;
+    if (image.is_lost() || !dead->is_down()) continue;
+    if (!dead->was_closed_by_peer()) session_.keeper().failed(path, dead->failure());
     begin_outage(fmt::format("I/O queue {} of {}: {}", place->number,
                              image.attached().reply().info.name, dead->failure()));
     outage_->undone += place->hand_over.undone();
+  }
+}
+
+/// Has queues go back to their own paths, in an orderly way.
+void Recovery::send_home() {
+  if (!session_.spreads_queues()) return;
+  for (AttachedImage* const image : session_.images()) {
+    if (image->is_lost()) continue;
+    for (const auto& place : image->places()) {
+      const bool is_away = place->path != session_.paths_for(place->number).front();
+      if (is_away && place->is_connected && !place->is_leaving) image->ask_to_leave(*place);
+    }
   }
 }
 

@@ -57,6 +57,7 @@ class Recovery {
   bool has_news() const;
   void notice_losses();
   void take_given_up(AttachedImage& image);
+  void send_home();
   bool attach_changed(AttachedImage& image);
   bool has_begun_alone(const QueuePlace& place) const;
   void fence_what_is_to_fail();

@@ -2,12 +2,13 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <span>
 
 #include "common/protocol/messages.h"
 #include "common/protocol/use_report.h"
-#include "common/verbs/memory_region.h"
 #include "initiator/image.h"
+#include "initiator/registration.h"
 
 namespace rdmablk::initiator {
 
@@ -17,10 +18,11 @@ class RemoteImage : public Image {
   /// What the target said of the attachment: size, generation, what was granted.
   virtual const protocol::AttachReply& attachment() const noexcept = 0;
 
-  /// Registers memory of the caller's with the image's device, for requests: its lkey is theirs.
+  /// Registers memory of the caller's with each device that leads to the image, for requests: its
+  /// keys are theirs.
   /// @param memory stays mapped as long as the registration, which the image outlives. Throws
   /// verbs::MemlockError or SystemError.
-  virtual verbs::MemoryRegion register_memory(std::span<std::byte> memory) const = 0;
+  virtual std::unique_ptr<Registration> register_memory(std::span<std::byte> memory) const = 0;
 
   /// Has `told` called, on the thread that watches the connections, when its queues have something
   /// to take up that waits for a call of poll() of each: another size, or the end of their

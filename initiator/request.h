@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "initiator/memory_keys.h"
+
 namespace rdmablk::initiator {
 
 enum class Operation : std::uint8_t {
@@ -16,15 +18,15 @@ enum class Operation : std::uint8_t {
 };
 
 /// One request to an image, made and owned by who submits it, and left alone from submit() until it
-/// comes back from poll(). It stores nothing of the connection: addresses and rkeys are worked out
+/// comes back from poll(). It stores nothing of the connection: addresses and keys are worked out
 /// when it is posted, so that it could be posted anew on another.
 struct Request {
   Operation operation = Operation::read;
   std::uint64_t offset = 0;   ///< bytes from the start of the image; any alignment
   std::uint64_t length = 0;   ///< bytes; offset + length must not exceed the image's size
-  std::byte* data = nullptr;  ///< within the queue's RequestBuffers, any alignment
-  std::uint32_t lkey = 0;     ///< RequestBuffers::lkey()
-  bool durable = false;       ///< write, zero, discard: on stable storage once it completes
+  std::byte* data = nullptr;         ///< within the queue's RequestBuffers, any alignment
+  const MemoryKeys* keys = nullptr;  ///< RequestBuffers::keys()
+  bool durable = false;              ///< write, zero, discard: on stable storage once it completes
 
   /// map: how many extents are wanted at most, and then how many protocol::Extent lie in `data`,
   /// one at least. They begin at `offset` and may end before the range does. `data` is aligned to
@@ -56,6 +58,11 @@ struct Request {
     }
   } progress;
 };
+
+/// What a request's memory is called on a device of its session.
+inline std::uint32_t lkey_on(unsigned device, const Request& request) noexcept {
+  return request.keys == nullptr ? 0 : request.keys->on(device);
+}
 
 /// Whether a request changes what the image has.
 inline bool changes_data(const Request& request) noexcept {

@@ -1,33 +1,38 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
 #include "common/memory_mapping.h"
-#include "common/verbs/memory_region.h"
+#include "initiator/registration.h"
 
 namespace rdmablk::initiator {
 
 /// The memory that the requests of one thread read into and write from: one piece, registered with
-/// the image's device once, zeroed, cut up by its owner.
+/// each device that leads to the image, once, zeroed, cut up by its owner.
 class RequestBuffers {
  public:
   /// Memory for an image without a device.
   explicit RequestBuffers(std::size_t bytes) : mapping_(MemoryMapping::anonymous(bytes)) {}
 
-  /// Memory registered for local access on a device. Throws verbs::MemlockError or SystemError.
-  RequestBuffers(std::size_t bytes, const verbs::ProtectionDomain& pd)
+  /// Memory registered for local access. Throws verbs::MemlockError or SystemError.
+  RequestBuffers(std::size_t bytes, std::shared_ptr<DeviceTable> devices,
+                 Registration::Use use = Registration::Use::requests)
       : mapping_(MemoryMapping::anonymous(bytes)),
-        region_(std::in_place, pd, mapping_.bytes(), verbs::local_access(pd.context())) {}
+        registration_(std::in_place, std::move(devices), mapping_.bytes(), use) {}
 
   std::span<std::byte> bytes() const noexcept { return mapping_.bytes(); }
-  std::uint32_t lkey() const noexcept { return region_ ? region_->lkey() : 0; }
+
+  /// For requests; null without a device.
+  const MemoryKeys* keys() const noexcept {
+    return registration_ ? &registration_->keys() : nullptr;
+  }
 
  private:
   MemoryMapping mapping_;  // outlives its registration
-  std::optional<verbs::MemoryRegion> region_;
+  std::optional<Registration> registration_;
 };
 
 }  // namespace rdmablk::initiator

@@ -6,14 +6,15 @@ ResidentImage::ResidentImage(std::unique_ptr<Attachment> attachment)
     : MemoryImage(std::move(attachment)), state_(info().size) {}
 
 std::unique_ptr<ConnectedQueue> ResidentImage::connect_queue(
-    unsigned depth, std::span<const std::byte> private_data) {
+    const QueuePlace& place, Way way, std::span<const std::byte> private_data) {
   RdmaSession& session = attached().session();
   const auto deadline = session.deadline();
-  const std::uint64_t size = attached().current().info.size;
-  const protocol::ChunkTable& where = table();
-  return std::make_unique<ResidentQueue>(session.loop(), session.open_link(),
-                                         session.buffers_domain(), queue_options(depth), state_,
-                                         size, where, private_data, deadline);
+  auto options = queue_options(place, *way.use.device);
+  auto queue = std::make_unique<ResidentQueue>(session.loop(), std::move(way), std::move(options),
+                                               state_, private_data, deadline);
+  const auto table = table_for(place);
+  queue->read_chunk_table(session.loop(), attached().current().info.size, table, deadline);
+  return queue;
 }
 
 void ResidentImage::on_size(std::uint64_t size) noexcept {

@@ -15,7 +15,7 @@ class ResidentImage final : public MemoryImage {
   bool has_unflushed() const noexcept override { return state_.has_unflushed(); }
 
  protected:
-  std::unique_ptr<ConnectedQueue> connect_queue(unsigned depth,
+  std::unique_ptr<ConnectedQueue> connect_queue(const QueuePlace& place, Way way,
                                                 std::span<const std::byte> private_data) override;
 
   void on_size(std::uint64_t size) noexcept override;

@@ -1,5 +1,6 @@
 #include "initiator/resident_queue.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace rdmablk::initiator {
@@ -15,20 +16,17 @@ MemoryQueueOptions acknowledged_by_read(MemoryQueueOptions options) {
 
 }  // namespace
 
-ResidentQueue::ResidentQueue(ControlLoop& loop, std::unique_ptr<Link> link,
-                             const verbs::ProtectionDomain& pd, MemoryQueueOptions options,
-                             ResidentState& state, std::uint64_t size,
-                             const protocol::ChunkTable& table,
-                             std::span<const std::byte> private_data,
+ResidentQueue::ResidentQueue(ControlLoop& loop, Way way, MemoryQueueOptions options,
+                             ResidentState& state, std::span<const std::byte> private_data,
                              ControlLoop::Clock::time_point deadline)
-    : state_(state),
-      channel_(pd, protocol::kResidentCommands),
-      data_(std::move(link), pd, acknowledged_by_read(std::move(options)), private_data, deadline,
+    : ConnectedQueue(way.use),
+      state_(state),
+      channel_(device().domain(), protocol::kResidentCommands),
+      data_(std::move(way), acknowledged_by_read(std::move(options)), private_data, deadline,
             CommandUse{channel_, *this}),
       member_(state.gate) {
   data_.connection().watch(member_.fd());
   channel_.open(loop, data_.connection().idle(), deadline);
-  data_.read_chunk_table(loop, pd, size, table, deadline);
 }
 
 ResidentQueue::~ResidentQueue() {
@@ -64,6 +62,11 @@ void ResidentQueue::resize(std::unique_ptr<QueueResize> to) noexcept {
 
 std::unique_ptr<QueueResize> ResidentQueue::take_resized() noexcept {
   return has_old_page_ ? nullptr : data_.take_resized();
+}
+
+bool ResidentQueue::is_idle() const noexcept {
+  return data_.is_idle() && !is_flushing_ && unasked_.empty() && done_.empty() &&
+         std::ranges::all_of(asked_, [](const RequestList& list) { return list.empty(); });
 }
 
 std::size_t ResidentQueue::poll(std::span<Request*> done) noexcept {
@@ -176,7 +179,7 @@ void ResidentQueue::end_flush() noexcept {
 /// When the queue is down: another one flushes for those who counted on this one, and what asked
 /// here asks again on the next connection.
 void ResidentQueue::give_up_flushes() noexcept {
-  if (!is_down()) set_down(data_.failure());
+  if (!is_down()) set_down(data_.failure(), data_.was_closed_by_peer());
   if (is_flushing_) state_.dirty.restore();
   is_flushing_ = false;
   collect();

@@ -34,21 +34,24 @@ struct ResidentState {
 /// write is acknowledged by a READ behind it.
 class ResidentQueue final : public ConnectedQueue, private CommandHandler {
  public:
-  /// Takes a connection whose peer is known, connects it and opens the queue. Blocks, driving the
-  /// control loop.
-  /// @param pd of the request buffers. @param state outlives the queue, as pd does.
-  /// @param size of the image, in bytes. Throws Error.
-  ResidentQueue(ControlLoop& loop, std::unique_ptr<Link> link, const verbs::ProtectionDomain& pd,
-                MemoryQueueOptions options, ResidentState& state, std::uint64_t size,
-                const protocol::ChunkTable& table, std::span<const std::byte> private_data,
-                ControlLoop::Clock::time_point deadline);
+  /// Takes a way to the target, connects and opens the queue. Blocks, driving the control loop.
+  /// @param state outlives the queue. Throws Error.
+  ResidentQueue(ControlLoop& loop, Way way, MemoryQueueOptions options, ResidentState& state,
+                std::span<const std::byte> private_data, ControlLoop::Clock::time_point deadline);
   ~ResidentQueue() override;
   ResidentQueue(const ResidentQueue&) = delete;
   ResidentQueue& operator=(const ResidentQueue&) = delete;
 
+  /// MemoryQueue::read_chunk_table().
+  void read_chunk_table(ControlLoop& loop, std::uint64_t size, const protocol::ChunkTable& table,
+                        ControlLoop::Clock::time_point deadline) {
+    data_.read_chunk_table(loop, size, table, deadline);
+  }
+
   void submit(Request& request) noexcept override;
   void kick() noexcept override;
   std::size_t poll(std::span<Request*> done) noexcept override;
+  bool is_idle() const noexcept override;
   int fd() const noexcept override { return data_.fd(); }
   void arm() noexcept override;
   void resize(std::unique_ptr<QueueResize> to) noexcept override;

@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "common/cm/setting_options.h"
 #include "common/cm/settings.h"
 #include "common/protocol/features.h"
 #include "common/protocol/messages.h"
 #include "common/uri.h"
 #include "initiator/credentials.h"
 #include "initiator/image.h"
+#include "initiator/path_status.h"
 #include "initiator/recovery_options.h"
 #include "initiator/session_state.h"
 
@@ -21,6 +23,11 @@ namespace rdmablk::initiator {
 class RemoteImage;
 
 struct SessionOptions {
+  /// More addresses of the same target, besides the one that it is called by: I/O queues are spread
+  /// over all that work, and what is lost on one goes over another. Each may lead over another
+  /// device of this host, and to another of the target's.
+  std::vector<HostPort> paths{};
+
   /// How long each step of setting up may take: connecting, and every request to the target.
   std::chrono::milliseconds timeout{5000};
 
@@ -30,7 +37,7 @@ struct SessionOptions {
   std::optional<Credentials> credentials{};
 
   /// How to connect.
-  cm::Method method = cm::Method::rdmacm;
+  cm::Method method = cm::default_method();
   cm::Settings connections{};
 
   /// What to tell the target that this end knows.
@@ -78,6 +85,9 @@ class Session {
 
   /// How the connection is doing. Any thread, after start().
   virtual SessionState state() const = 0;
+
+  /// The paths to the target, the address that it is called by first. Any thread.
+  virtual std::vector<PathStatus> paths() const = 0;
 
   /// Has `told` called whenever the connection is in another phase than before, on the thread that
   /// watches the connections: it must not wait for any queue. Before start().

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "common/cm/setting_options.h"
 #include "target/options.h"
 
 namespace CLI {
@@ -19,7 +20,7 @@ struct OptionDraft {
 
   Options options;  ///< its exports are those of the configuration
   std::vector<ExportSpec> command_line_exports;
-  std::vector<cm::Method> methods{cm::Method::rdmacm};
+  std::vector<cm::Method> methods{cm::default_method()};
   std::optional<std::string> listen;
   bool insecure = false;
   Invocation invocation;

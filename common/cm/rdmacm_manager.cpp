@@ -19,7 +19,7 @@ namespace rdmablk::cm {
 namespace {
 
 /// Requests to connect that the kernel holds until they are handled.
-constexpr int kBacklog = 128;
+constexpr int kBacklog = 512;
 
 /// The longest private data that any event carries (an iWARP request).
 constexpr std::size_t kMaxEventData = 512;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "common/error.h"
 #include "common/units.h"
@@ -115,6 +116,11 @@ Method read_method(const std::string& option, const std::string& value) {
   if (value == method_name(Method::rdmacm)) return Method::rdmacm;
   if (value == method_name(Method::tcp)) return Method::tcp;
   throw UsageError(fmt::format("{} takes rdmacm or tcp, not '{}'", option, value));
+}
+
+Method default_method() {
+  const char* const method = std::getenv("RDMABLK_CM");
+  return method == nullptr ? Method::rdmacm : read_method("the environment variable RDMABLK_CM", method);
 }
 
 const char* method_name(Method method) noexcept {

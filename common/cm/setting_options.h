@@ -34,6 +34,10 @@ std::span<const SettingOption> setting_options() noexcept;
 /// @param name of setting_options(). Throws UsageError, which names the option.
 void set(Settings& settings, std::string_view name, Spelling spelling, const std::string& value);
 
+/// How to connect where nobody says: by rdma_cm, or as the environment variable RDMABLK_CM says.
+/// Throws UsageError when that says nothing that there is.
+Method default_method();
+
 /// Reads "rdmacm" or "tcp".
 /// @param option how it is called, for the message. Throws UsageError.
 Method read_method(const std::string& option, const std::string& value);

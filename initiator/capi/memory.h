@@ -4,10 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 
-#include "common/verbs/memory_region.h"
 #include "initiator/capi/rdmablk.h"
 #include "initiator/request_buffers.h"
 
@@ -15,18 +13,19 @@
 struct rdmablk_memory {
   rdmablk_memory(rdmablk_image& image,
                  std::unique_ptr<rdmablk::initiator::RequestBuffers> buffers) noexcept
-      : image_(image), bytes_(buffers->bytes()), lkey_(buffers->lkey()), own_(std::move(buffers)) {}
-  rdmablk_memory(rdmablk_image& image, rdmablk::verbs::MemoryRegion region) noexcept
+      : image_(image), bytes_(buffers->bytes()), keys_(*buffers->keys()), own_(std::move(buffers)) {}
+  rdmablk_memory(rdmablk_image& image,
+                 std::unique_ptr<rdmablk::initiator::Registration> registration) noexcept
       : image_(image),
-        bytes_(region.data(), region.size()),
-        lkey_(region.lkey()),
-        region_(std::move(region)) {}
+        bytes_(registration->memory()),
+        keys_(registration->keys()),
+        registration_(std::move(registration)) {}
   rdmablk_memory(const rdmablk_memory&) = delete;
   rdmablk_memory& operator=(const rdmablk_memory&) = delete;
 
   rdmablk_image& image() const noexcept { return image_; }
   std::span<std::byte> bytes() const noexcept { return bytes_; }
-  std::uint32_t lkey() const noexcept { return lkey_; }
+  const rdmablk::initiator::MemoryKeys& keys() const noexcept { return keys_; }
 
   bool holds(const void* data, std::size_t length) const noexcept {
     const auto begin = reinterpret_cast<std::uintptr_t>(bytes_.data());
@@ -42,8 +41,8 @@ struct rdmablk_memory {
  private:
   rdmablk_image& image_;
   std::span<std::byte> bytes_;
-  std::uint32_t lkey_;
+  const rdmablk::initiator::MemoryKeys& keys_;
   std::unique_ptr<rdmablk::initiator::RequestBuffers> own_;
-  std::optional<rdmablk::verbs::MemoryRegion> region_;
+  std::unique_ptr<rdmablk::initiator::Registration> registration_;
   alignas(64) std::atomic<std::uint32_t> uses_ = 0;
 };

@@ -51,8 +51,11 @@ int set_time(std::chrono::milliseconds& time, std::int64_t milliseconds) {
 }  // namespace
 
 rdmablk_options* rdmablk_options_new() {
-  auto* const options = new (std::nothrow) rdmablk_options;
-  if (options == nullptr) fail(ENOMEM, "there is no memory for options");
+  rdmablk_options* options = nullptr;
+  guarded([&] {
+    options = new rdmablk_options;
+    return 0;
+  });
   return options;
 }
 
@@ -101,6 +104,10 @@ int rdmablk_options_set_take_over(rdmablk_options* options, int take_over) {
   if (options == nullptr) return fail(EINVAL, kNoOptions);
   options->attach.take_over = take_over != 0;
   return 0;
+}
+
+int rdmablk_options_add_path(rdmablk_options* options, const char* path) {
+  return rdmablk_options_set_connection(options, "path", path);
 }
 
 int rdmablk_options_set_queues(rdmablk_options* options, unsigned count) {

@@ -107,7 +107,7 @@ std::int64_t RequestQueue::submit(const Wish& wish, rdmablk_memory* memory, void
   auto& slot = static_cast<Slot&>(idle_.pop());
   slot.memory = memory;
   slot.user = user;
-  slot.lkey = memory == nullptr ? 0 : memory->lkey();
+  slot.keys = memory == nullptr ? nullptr : &memory->keys();
   if (memory != nullptr) memory->begin_use();
   const auto index = static_cast<std::int64_t>(&slot - slots_.data());
   slot.number = ++round_ * static_cast<std::int64_t>(RDMABLK_MAX_DEPTH) + index;

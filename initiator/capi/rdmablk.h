@@ -152,6 +152,13 @@ int rdmablk_options_set_client(struct rdmablk_options* options, const char* name
 int rdmablk_options_set_connection(struct rdmablk_options* options, const char* name,
                                    const char* value);
 
+/**
+ * One more address of the target, which is used beside the one in the URI: queues are spread over
+ * all that work, and what is lost on one goes over another. Each may lead over another RDMA device.
+ * @param path HOST[:PORT]; seven more at most.
+ */
+int rdmablk_options_add_path(struct rdmablk_options* options, const char* path);
+
 /** Whether the image shall only be read; 0 at first. What would change it ends with EROFS. */
 int rdmablk_options_set_read_only(struct rdmablk_options* options, int read_only);
 

@@ -93,7 +93,7 @@ void RequestQueue::begin_pieces(Wish& rest) noexcept {
           bounce_->bytes().data() + static_cast<std::size_t>(slot - pieces_.data()) * kPieceSize;
       if (rest.operation == Operation::write) std::memcpy(piece.data, rest.data, piece.length);
       slot->user = rest.data;
-      slot->lkey = bounce_->lkey();
+      slot->keys = bounce_->keys();
       rest.data += piece.length;
     }
     slot->number = round_;

@@ -42,7 +42,7 @@ BenchWorker::BenchWorker(initiator::Image& image, const BenchOptions& options,
   fill(buffers_->bytes(), queue);
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     requests_[i].data = buffers_->bytes().data() + i * options.block_size;
-    requests_[i].lkey = buffers_->lkey();
+    requests_[i].keys = buffers_->keys();
   }
 }
 

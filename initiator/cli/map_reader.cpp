@@ -44,7 +44,7 @@ std::span<const Extent> MapReader::ask(std::uint64_t offset, std::uint64_t lengt
   request.offset = offset;
   request.length = length;
   request.data = buffers_->bytes().data();
-  request.lkey = buffers_->lkey();
+  request.keys = buffers_->keys();
   request.extents = kMaxExtents;
   initiator::perform(*queue_, request);
   if (request.error != 0) {

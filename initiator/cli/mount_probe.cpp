@@ -62,6 +62,7 @@ MountAnswer ask(const char* path, const std::optional<Change>& change) {
     if (::ioctl(file.get(), mount_control::kSetTimes, &copy) != 0) return failure(errno);
   }
   if (::ioctl(file.get(), mount_control::kGetUse, &answer.use) != 0) answer.use = {};
+  if (::ioctl(file.get(), mount_control::kGetPaths, &answer.paths) != 0) answer.paths = {};
   return answer;
 }
 
@@ -102,6 +103,12 @@ class Probe {
     std::end(answer.status.reason)[-1] = '\0';
     std::end(answer.status.last_error)[-1] = '\0';
     std::end(answer.activity.uri)[-1] = '\0';
+    for (auto& path : answer.paths.paths) {
+      std::end(path.address)[-1] = '\0';
+      std::end(path.device)[-1] = '\0';
+      std::end(path.last_error)[-1] = '\0';
+    }
+    if (answer.paths.count > mount_control::Paths::kMost) answer.paths.count = 0;
     return answer;
   }
 

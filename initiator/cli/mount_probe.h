@@ -27,6 +27,7 @@ struct MountAnswer {
   mount_control::Status status{};
   mount_control::Activity activity{};
   mount_control::Use use{};  ///< its version is 0 when its rdmablk-fuse does not count
+  mount_control::Paths paths{};  ///< the same when it does not know of paths
 };
 
 /// Asks mounts how they are doing, all at once, each by a process of its own: one that does not

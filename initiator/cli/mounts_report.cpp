@@ -88,6 +88,33 @@ Json text_or_null(const char* text) {
   return *text == '\0' ? Json() : Json(text);
 }
 
+std::span<const mount_control::Paths::Path> paths_of(const MountAnswer& answer) {
+  const auto& paths = answer.paths;
+  if (answer.kind != Kind::answered || paths.version != mount_control::Paths::kVersion) return {};
+  return {static_cast<const mount_control::Paths::Path*>(paths.paths), paths.count};
+}
+
+/// Null: its rdmablk-fuse does not say.
+Json paths_json(const MountAnswer& answer) {
+  if (answer.paths.version != mount_control::Paths::kVersion) return {};
+  Json list = Json::array();
+  for (const auto& path : paths_of(answer)) {
+    list.push_back({{"address", static_cast<const char*>(path.address)},
+                    {"device", text_or_null(static_cast<const char*>(path.device))},
+                    {"up", path.is_up != 0},
+                    {"session", path.is_session != 0},
+                    {"queues", path.queues},
+                    {"failures", path.failures},
+                    {"reads", path.reads},
+                    {"writes", path.writes},
+                    {"others", path.others},
+                    {"bytes_read", path.bytes_read},
+                    {"bytes_written", path.bytes_written},
+                    {"last_error", text_or_null(static_cast<const char*>(path.last_error))}});
+  }
+  return list;
+}
+
 void add_figures(Json& json, const MountAnswer& answer) {
   const auto& [status, activity] = std::tie(answer.status, answer.activity);
   json["state_time_ms"] = status.phase_time;
@@ -101,6 +128,29 @@ void add_figures(Json& json, const MountAnswer& answer) {
   json["reconnects"] = status.reconnects;
   json["last_loss"] = text_or_null(status.reason);
   json["last_error"] = text_or_null(status.last_error);
+  json["paths"] = paths_json(answer);
+}
+
+/// Of the mounts that have more than one; empty when none has.
+std::string paths_text(std::span<const MountReport> reports) {
+  TextTable table({"MOUNT POINT", "PATH", "DEVICE", "STATE", "QUEUES", "READ", "WRITTEN",
+                   "FAILURES"});
+  for (const std::size_t column : {4U, 5U, 6U, 7U}) table.align_right(column);
+  bool is_empty = true;
+  for (const MountReport& report : reports) {
+    const auto paths = paths_of(report.answer);
+    if (paths.size() < 2) continue;
+    is_empty = false;
+    for (const auto& path : paths) {
+      const auto* const device = static_cast<const char*>(path.device);
+      const char* const state = path.is_up != 0 ? "up" : "down";
+      table.add({report.mount.path, static_cast<const char*>(path.address),
+                 *device == '\0' ? "-" : device, state, std::to_string(path.queues),
+                 format_size(path.bytes_read), format_size(path.bytes_written),
+                 std::to_string(path.failures)});
+    }
+  }
+  return is_empty ? "" : "\n" + table.text();
 }
 
 Json describe(const MountReport& report) {
@@ -115,7 +165,7 @@ Json describe(const MountReport& report) {
   }
   for (const char* const key :
        {"state_time_ms", "size_bytes", "queues", "queue_depth", "in_flight", "waiting",
-        "oldest_request_us", "unsynced_writes", "reconnects", "last_loss", "last_error"}) {
+        "oldest_request_us", "unsynced_writes", "reconnects", "last_loss", "last_error", "paths"}) {
     json[key] = nullptr;
   }
   return json;
@@ -128,7 +178,7 @@ std::string mounts_text(std::span<const MountReport> reports) {
                    "RECONNECTS", "SIZE"});
   for (const std::size_t column : {5U, 6U, 7U, 8U}) table.align_right(column);
   for (const MountReport& report : reports) table.add(row(report));
-  return table.text();
+  return table.text() + paths_text(reports);
 }
 
 Json mounts_json(std::span<const MountReport> reports) {

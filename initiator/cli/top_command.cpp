@@ -68,7 +68,9 @@ std::chrono::milliseconds TopCommand::interval() const {
 TopSample TopCommand::sample() const {
   TopSample sample;
   sample.at = std::chrono::steady_clock::now();
-  sample.mounts = top_mounts(ask_mounts());
+  const auto mounts = ask_mounts();
+  sample.mounts = top_mounts(mounts);
+  sample.paths = top_paths(mounts);
   try {
     sample.exports = top_exports(ask({{"request", "exports"}}, "list the exports")["exports"]);
   } catch (const UsageError&) {

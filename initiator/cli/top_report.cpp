@@ -110,6 +110,9 @@ std::string top_text(const TopSample& before, const TopSample& now) {
   text += "\n";
   text += now.mounts.empty() ? "no mounts\n"
                              : table_of("MOUNT", "STATE", before.mounts, now.mounts, seconds);
+  if (!now.paths.empty()) {
+    text += "\n" + table_of("PATH", "STATE", before.paths, now.paths, seconds);
+  }
   return text;
 }
 
@@ -120,6 +123,7 @@ Json top_json(const TopSample& before, const TopSample& now) {
   document["target_problem"] = now.target_problem.empty() ? Json() : Json(now.target_problem);
   document["exports"] = items_json(before.exports, now.exports, "name", seconds);
   document["mounts"] = items_json(before.mounts, now.mounts, "mount_point", seconds);
+  document["paths"] = items_json(before.paths, now.paths, "name", seconds);
   return document;
 }
 

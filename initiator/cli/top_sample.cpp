@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
+#include "common/counted.h"
 #include "initiator/cli/timeouts_report.h"
 
 namespace rdmablk::cli {
@@ -64,6 +66,29 @@ std::vector<TopItem> top_exports(const Json& exports) {
     const auto writers = number(one, "writers").value_or(0);
     items.push_back({name_of(one), fmt::format("{} read, {} write", readers, writers),
                      number(one, "size_bytes"), std::nullopt, use_of(one)});
+  }
+  return items;
+}
+
+std::vector<TopItem> top_paths(const std::vector<MountReport>& mounts) {
+  std::vector<TopItem> items;
+  for (const MountReport& mount : mounts) {
+    const auto& paths = mount.answer.paths;
+    if (paths.version != mount_control::Paths::kVersion || paths.count < 2) continue;
+    for (const auto& path : std::span(paths.paths).first(paths.count)) {
+      TopItem item;
+      item.name = fmt::format("{} over {}", mount.mount.path,
+                              static_cast<const char*>(path.address));
+      item.state = path.is_up != 0 ? fmt::format("{}, {}", static_cast<const char*>(path.device),
+                                                 counted(path.queues, "queue"))
+                                   : "down";
+      item.use = protocol::Use{.reads = path.reads,
+                               .writes = path.writes,
+                               .others = path.others,
+                               .bytes_read = path.bytes_read,
+                               .bytes_written = path.bytes_written};
+      items.push_back(std::move(item));
+    }
   }
   return items;
 }

@@ -26,6 +26,7 @@ struct TopSample {
   std::chrono::steady_clock::time_point at{};
   std::vector<TopItem> exports;
   std::vector<TopItem> mounts;
+  std::vector<TopItem> paths;  ///< of the mounts that have several; "/mnt over HOST:PORT"
   std::string target_problem;  ///< why there are no exports; empty: the target answered
 };
 
@@ -34,5 +35,8 @@ struct TopSample {
 std::vector<TopItem> top_exports(const Json& exports);
 
 std::vector<TopItem> top_mounts(const std::vector<MountReport>& mounts);
+
+/// The paths of those that have several.
+std::vector<TopItem> top_paths(const std::vector<MountReport>& mounts);
 
 }  // namespace rdmablk::cli

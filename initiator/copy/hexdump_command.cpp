@@ -34,7 +34,7 @@ class Reader {
     request.offset = offset;
     request.length = length;
     request.data = buffers_->bytes().data();
-    request.lkey = buffers_->lkey();
+    request.keys = buffers_->keys();
     initiator::perform(*queue_, request);
     if (request.error != 0) {
       throw SystemError(fmt::format("read {} bytes at offset {} of {}", length, offset, name),

@@ -33,7 +33,7 @@ void Lane::open(Side side, const End& end) {
   way.offset = end.offset;
   way.limit = end.limit;
   if (const auto* remote = dynamic_cast<const initiator::RemoteImage*>(end.image)) {
-    way.region = remote->register_memory(memory_.bytes());
+    way.registration = remote->register_memory(memory_.bytes());
   }
   way.queue = end.image->make_queue(queue_depth(blocks_, block_size_));
 }

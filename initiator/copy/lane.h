@@ -3,12 +3,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 
 #include "common/memory_mapping.h"
-#include "common/verbs/memory_region.h"
 #include "initiator/image.h"
 
 namespace rdmablk::copy {
@@ -36,9 +34,9 @@ class Lane {
   Lane(const Ends& ends, unsigned blocks, std::size_t block_size);
 
   initiator::Queue& queue(Side side) noexcept { return *way(side).queue; }
-  std::uint32_t lkey(Side side) const noexcept {
-    const auto& region = way(side).region;
-    return region ? region->lkey() : 0;
+  const initiator::MemoryKeys* keys(Side side) const noexcept {
+    const auto& registration = way(side).registration;
+    return registration ? &registration->keys() : nullptr;
   }
   std::uint64_t offset(Side side) const noexcept { return way(side).offset; }
   std::uint64_t limit(Side side) const noexcept { return way(side).limit; }
@@ -50,7 +48,7 @@ class Lane {
   struct Way {
     std::uint64_t offset = 0;
     std::uint64_t limit = 0;
-    std::optional<verbs::MemoryRegion> region;
+    std::unique_ptr<initiator::Registration> registration;
     std::unique_ptr<initiator::Queue> queue;  // goes before the memory that it works on
   };
 

@@ -67,7 +67,7 @@ void PieceWorker::submit(Slot& slot, Side side, initiator::Operation operation,
   request.offset = lane_.offset(side) + position;
   request.length = length;
   request.data = data;
-  request.lkey = lane_.lkey(side);
+  request.keys = lane_.keys(side);
   slot.side = side;
   slot.is_under_way = true;
   ++under_way_;

@@ -188,7 +188,7 @@ class TargetCheck {
     initiator::Request request;
     request.length = kTrialBytes;
     request.data = buffers->bytes().data();
-    request.lkey = buffers->lkey();
+    request.keys = buffers->keys();
     queue->submit(request);
     queue->kick();
     if (!wait(*queue, deadline())) throw Error("the READ has not come back in time");

@@ -19,14 +19,9 @@ function(rdmablk_add_fault_test name)
         string(REGEX MATCH "buffered" backing "${test_ENVIRONMENT}")
         rdmablk_soft_label(labels "${backing}")
       endif()
-      add_test(NAME e2e/soft/${name} COMMAND ${command})
-      set_tests_properties(e2e/soft/${name} PROPERTIES
-        LABELS "${labels}" TIMEOUT ${test_TIMEOUT} SKIP_RETURN_CODE 77
-        ENVIRONMENT "RDMABLK_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};RDMABLK_BUILD_DIR=${PROJECT_BINARY_DIR};RDMABLK_TEST_RUNNER=${PROJECT_SOURCE_DIR}/scripts/soft-device")
+      rdmablk_add_soft_test(${name} LABEL ${labels} TIMEOUT ${test_TIMEOUT} COMMAND ${command})
     else()
-      rdmablk_add_vm_test(NAME e2e/${device}/${name} DEVICE ${device} TIMEOUT ${test_TIMEOUT}
-        LABELS ${labels}
-        COMMAND env RDMABLK_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${command})
+      rdmablk_add_kernel_test(${name} DEVICE ${device} LABELS ${labels} COMMAND ${command} TIMEOUT ${test_TIMEOUT})
     endif()
   endforeach()
 endfunction()

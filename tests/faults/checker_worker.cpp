@@ -75,7 +75,7 @@ void CheckerWorker::submit(unsigned number) noexcept {
   request = {};
   const std::span<Tag> memory = words(number);
   request.data = reinterpret_cast<std::byte*>(memory.data());
-  request.lkey = buffers_->lkey();
+  request.keys = buffers_->keys();
   if (options_.flush_every != 0 && random_() % options_.flush_every == 0) {
     request.operation = Operation::flush;
     lane_.begin_read(number, {});

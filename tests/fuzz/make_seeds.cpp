@@ -16,6 +16,7 @@ void add_all(const std::filesystem::path& directory) {
   add_admin_requests(seeds);
   add_io_messages(seeds);
   add_connection_data(seeds);
+  add_tcp_exchange(seeds);
   add_texts(seeds);
   add_command_lines(seeds);
   add_earlier_process(seeds);

@@ -1,4 +1,5 @@
 // Real messages.
+#include "common/cm/tcp/exchange.h"
 #include "common/protocol/private_data.h"
 #include "common/softverbs/cm/wire_message.h"
 #include "tests/fuzz/seeds.h"
@@ -69,6 +70,31 @@ void add_connection_data(Seeds& seeds) {
   message.private_data_size = 56;
   message.mtu = IBV_MTU_1024;
   seeds.add("software_device", Output().pick(2).bytes(std::as_bytes(std::span(&message, 1))));
+}
+
+void add_tcp_exchange(Seeds& seeds) {
+  using namespace cm::tcp;
+  seeds.target("tcp_exchange");
+  Endpoint endpoint;
+  endpoint.queue_pair = 17;
+  endpoint.packet = 0x12'3456;
+  endpoint.link_layer = IBV_LINK_LAYER_ETHERNET;
+  endpoint.gid_type = IBV_GID_TYPE_ROCE_V2;
+  endpoint.mtu = IBV_MTU_1024;
+  const std::vector<std::byte> data(56, std::byte{7});
+  const auto add = [&](unsigned kind, const std::string& name, const auto& message) {
+    const auto whole = encode(message);
+    seeds.add(name, Output().pick(kind).bytes(std::span(whole).subspan(Header::kSize)));
+    seeds.add(name + "_greets", Output().pick(5).block(whole));
+    const auto half = std::span(whole).first(whole.size() / 2);
+    seeds.add(name + "_in_pieces",
+              Output().pick(5).block(half).block(std::span(whole).subspan(half.size())));
+  };
+  add(1, "request", Request{endpoint, data});
+  add(2, "accept", Accept{endpoint});
+  add(3, "reject", Reject{Reject::By::connection, data});
+  add(4, "ready", Ready{});
+  seeds.add("header", Output().pick(0).bytes(encode(Ready{})));
 }
 
 }  // namespace rdmablk::fuzz

@@ -37,6 +37,7 @@ void add_admin_messages(Seeds& seeds);
 void add_admin_requests(Seeds& seeds);
 void add_io_messages(Seeds& seeds);
 void add_connection_data(Seeds& seeds);
+void add_tcp_exchange(Seeds& seeds);
 void add_texts(Seeds& seeds);
 void add_command_lines(Seeds& seeds);
 void add_earlier_process(Seeds& seeds);

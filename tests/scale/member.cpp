@@ -74,7 +74,7 @@ Request& Member::prepare(Operation operation, std::uint64_t offset) {
   request.offset = options_.begin + offset;
   request.length = kRequestSize;
   request.data = buffers_->bytes().subspan(index * kRequestSize).data();
-  request.lkey = buffers_->lkey();
+  request.keys = buffers_->keys();
   return request;
 }
 

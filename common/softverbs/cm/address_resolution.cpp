@@ -51,6 +51,7 @@ int resolve_address(const SocketAddress& source, const SocketAddress& destinatio
   SocketAddress chosen;
   if (const int error = route(target, chosen); error != 0) return error;
   if (!can_bind(target)) return -EHOSTUNREACH;
+  if (target.is_loopback4()) chosen = target;
   resolved.source = source.is_wildcard() ? chosen : source;
   resolved.source.set_port(source.port());
   resolved.destination = target;

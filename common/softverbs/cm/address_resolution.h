@@ -15,7 +15,10 @@ struct ResolvedAddress {
 
 /// Resolves what rdma_resolve_addr(3) was given. The software device reaches this host alone, so
 /// a destination elsewhere is unreachable, whatever the routing table says of it.
-/// @param source the bound address; a wildcard lets the routing table choose.
+/// @param source the bound address; a wildcard lets the routing table choose. That has one source
+/// for
+///   all of 127.0.0.0/8, where each device has an address: of those the destination is the source,
+///   so that a device is reached from itself, as over a cable of its own.
 /// @return 0, or -ENETUNREACH (no route), -EHOSTUNREACH (not this host), -EINVAL (no unicast).
 int resolve_address(const SocketAddress& source, const SocketAddress& destination,
                     ResolvedAddress& resolved);

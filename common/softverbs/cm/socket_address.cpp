@@ -76,6 +76,10 @@ bool SocketAddress::is_multicast() const {
   return v6().sin6_addr.s6_addr[0] == 0xff;
 }
 
+bool SocketAddress::is_loopback4() const {
+  return key().starts_with("4-7f");
+}
+
 bool SocketAddress::same_host(const SocketAddress& other) const {
   return key() == other.key();
 }
@@ -100,13 +104,16 @@ ibv_gid SocketAddress::gid() const {
 std::string SocketAddress::key() const {
   static constexpr std::array<char, 17> kDigits{"0123456789abcdef"};
   std::array<uint8_t, sizeof(in6_addr)> bytes{};
-  const size_t count = family() == AF_INET ? sizeof(in_addr) : sizeof(in6_addr);
+  const bool mapped = family() == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&v6().sin6_addr);
+  const size_t count = family() == AF_INET || mapped ? sizeof(in_addr) : sizeof(in6_addr);
   if (family() == AF_INET) {
     std::memcpy(bytes.data(), &v4().sin_addr, count);
+  } else if (mapped) {
+    std::memcpy(bytes.data(), &v6().sin6_addr.s6_addr[12], count);
   } else {
     std::memcpy(bytes.data(), &v6().sin6_addr, count);
   }
-  std::string result = family() == AF_INET ? "4-" : "6-";
+  std::string result = count == sizeof(in_addr) ? "4-" : "6-";
   for (const uint8_t byte : std::span(bytes).first(count)) {
     result += kDigits[byte >> 4U];
     result += kDigits[byte & 0xfU];

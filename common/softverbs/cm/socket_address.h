@@ -29,13 +29,16 @@ class SocketAddress {
 
   [[nodiscard]] bool is_wildcard() const;
   [[nodiscard]] bool is_multicast() const;
+  /// Whether it is of 127.0.0.0/8, perhaps within an IPv6 address.
+  [[nodiscard]] bool is_loopback4() const;
   /// Same family and host; ports do not count.
   [[nodiscard]] bool same_host(const SocketAddress& other) const;
   /// The last byte of the host address; it chooses the device (see DeviceTable).
   [[nodiscard]] uint8_t last_byte() const;
   /// The GID that RoCE gives to this address: IPv4 is mapped into ::ffff:0:0/96.
   [[nodiscard]] ibv_gid gid() const;
-  /// Family and host as a word without '/', the same for equal hosts ("4-7f000001").
+  /// Family and host as a word without '/', the same for equal hosts ("4-7f000001"). An IPv4
+  /// address within an IPv6 one (::ffff:127.0.0.1) is that IPv4 address.
   [[nodiscard]] std::string key() const;
   void copy_to(sockaddr_storage& out) const { out = storage_; }
 

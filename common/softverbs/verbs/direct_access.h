@@ -11,8 +11,9 @@ namespace softverbs {
 struct Route {
   uint32_t dest_qpn = 0;
   uint32_t source_qpn = 0;
-  uint32_t psn = 0;    ///< The first of the requester.
-  uint64_t token = 0;  ///< Of the requester's process.
+  uint32_t psn = 0;        ///< The first of the requester.
+  uint64_t token = 0;      ///< Of the requester's process.
+  uint32_t dest_port = 0;  ///< Of the responder's queue pair.
 };
 
 /// The responder's side of a READ or WRITE.

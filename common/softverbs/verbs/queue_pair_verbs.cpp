@@ -31,10 +31,11 @@ int check_capabilities(const ibv_qp_cap& cap) {
 int check_path(const Context& context, const ibv_ah_attr& path) {
   if (path.port_num != 1) return EINVAL;
   if (Settings::get().iwarp()) return 0;
-  if (!path.is_global || path.grh.sgid_index >= context.gids().entries().size()) return EINVAL;
-  // An address that came up after the device was opened is local too.
-  if (context.gids().contains(path.grh.dgid) || GidTable().contains(path.grh.dgid)) return 0;
-  return EHOSTUNREACH;
+  if (!path.is_global || context.gids().find(path.grh.sgid_index) == nullptr) return EINVAL;
+  // Read anew: an address that came up after the device was opened is local too.
+  const GidTable remote(device_of(path.grh.dgid));
+  return context.gids().contains(path.grh.dgid) || remote.contains(path.grh.dgid) ? 0
+                                                                                  : EHOSTUNREACH;
 }
 
 }  // namespace
@@ -63,13 +64,14 @@ int QueuePair::check(const ibv_qp_attr& attributes, int mask) const {
 }
 
 int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
-  if (process_.inherited()) return EIO;
+  if (dead()) return EIO;
   if (const int error = check(attributes, mask)) return error;
   std::shared_ptr<Peer> peer;
   if (mask & IBV_QP_DEST_QPN) peer = process_.service().resolve(attributes.dest_qp_num);
   ibv_qp_state to{};
   {
     std::scoped_lock lock(send_mutex_, receive_mutex_);
+    if (dead()) return EIO;
     const ibv_qp_state from = state();
     to = (mask & IBV_QP_STATE) ? attributes.qp_state : from;
     if ((mask & IBV_QP_CUR_STATE) && attributes.cur_qp_state != from) return EINVAL;
@@ -108,9 +110,19 @@ void QueuePair::apply(const ibv_qp_attr& from, int mask) {
   take(IBV_QP_EN_SQD_ASYNC_NOTIFY, &ibv_qp_attr::en_sqd_async_notify);
   attributes_.rq_psn &= kMaxNumber;
   attributes_.sq_psn &= kMaxNumber;
+  if (mask & IBV_QP_AV) apply_path();
   slot_.access.store(attributes_.qp_access_flags);
   slot_.dest_qpn.store(attributes_.dest_qp_num);
   slot_.rq_psn.store(attributes_.rq_psn);
+}
+
+void QueuePair::apply_path() {
+  const Context& of = *Context::from(context);
+  const ibv_global_route& route = attributes_.ah_attr.grh;
+  const GidEntry* const source = of.gids().find(Settings::get().iwarp() ? 0 : route.sgid_index);
+  const uint32_t type = source != nullptr ? source->type : 0;
+  slot_.port.store(port_name(of.device().index, type));
+  dest_port_ = port_name(device_of(route.dgid), type);
 }
 
 void QueuePair::change_state(ibv_qp_state from, ibv_qp_state to) {
@@ -165,6 +177,7 @@ SOFTVERBS_EXPORT ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
   int error = softverbs::check_capabilities(init->cap);
   if (init->send_cq == nullptr || init->recv_cq == nullptr) error = EINVAL;
   if (init->qp_type != IBV_QPT_RC || init->srq != nullptr) error = EOPNOTSUPP;
+  if (softverbs::Context::from(pd->context)->dead()) error = EIO;
   if (error != 0) {
     errno = error;
     return nullptr;
@@ -184,6 +197,7 @@ SOFTVERBS_EXPORT int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask)
 }
 
 SOFTVERBS_EXPORT int ibv_query_qp(ibv_qp* qp, ibv_qp_attr* attr, int, ibv_qp_init_attr* init_attr) {
+  if (softverbs::Context::from(qp->context)->dead()) return EIO;
   QueuePair::from(qp)->query(*attr, *init_attr);
   return 0;
 }

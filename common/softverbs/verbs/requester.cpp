@@ -97,6 +97,11 @@ int Requester::enqueue(const ibv_send_wr& wr) {
 void Requester::advance() {
   while (next_ != queue_.posted() && !paused_) {
     if (queue_pair_.state() != IBV_QPS_RTS) return;
+    if (queue_pair_.port_is_down()) {
+      // What is on its way still arrives; nothing more gets out.
+      if (first_ == next_ && !awaiting_) on_not_ready();
+      return;
+    }
     if (!(exclusive() ? run_exclusive() : start_next())) return;
   }
 }
@@ -176,7 +181,7 @@ bool Requester::refuse(ibv_wc_status status) {
 Route Requester::route() const {
   const ibv_qp_attr& attributes = queue_pair_.attributes();
   return {attributes.dest_qp_num, queue_pair_.qp_num, attributes.sq_psn,
-          queue_pair_.process().token()};
+          queue_pair_.process().token(), queue_pair_.dest_port()};
 }
 
 Access Requester::access_peer(const SendRequest& request, const PieceList& pieces) {
@@ -234,6 +239,7 @@ Message Requester::make_message(const SendRequest& request, MessageType type) co
   message.epoch = epoch_;
   message.psn = queue_pair_.attributes().sq_psn;
   message.msn = request.msn;
+  message.dest_port = queue_pair_.dest_port();
   if (request.has_immediate()) message.flags |= kHasImmediate;
   if (request.solicited) message.flags |= kSolicited;
   message.immediate = request.immediate;

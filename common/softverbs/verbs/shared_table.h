@@ -33,15 +33,27 @@ struct alignas(64) QueuePairSlot {
   std::atomic<uint32_t> access;
   std::atomic<uint32_t> dest_qpn;
   std::atomic<uint32_t> rq_psn;
+  std::atomic<uint32_t> port;  ///< What its packets come from; see port_name().
   std::atomic<uint64_t> dest_token;
   /// Held by the requester around its checks and its copy; see BusyWord.
   alignas(64) std::atomic<uint32_t> busy;
 };
 
+/// A device's port and the version of RoCE that a queue pair speaks on it: who wants to reach a
+/// queue pair must address the one and speak the other.
+inline constexpr uint32_t port_name(int device, uint32_t gid_type) {
+  return static_cast<uint32_t>(device) | gid_type << 8;
+}
+
+inline constexpr uint32_t device_of_port(uint32_t name) {
+  return name & 0xff;
+}
+
 /// What a process publishes to the processes that it is connected to, in a memfd: its memory
 /// regions and its queue pairs. A peer maps it when a queue pair goes to RTR.
 struct SharedTable {
-  uint64_t token;  ///< Random identity of the process.
+  uint64_t token;                    ///< Random identity of the process.
+  std::atomic<uint32_t> ports_down;  ///< A bit for each device: nothing reaches its port.
   alignas(64) DeathNote death;
   MemoryRegionSlot regions[kMaxMemoryRegions];
   QueuePairSlot queue_pairs[kQueuePairsPerProcess];

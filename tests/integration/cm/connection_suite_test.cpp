@@ -251,8 +251,11 @@ TEST_P(ConnectionSuite, MakesManyAtOnce) {
   std::vector<Peer*> connecting;
   for (std::size_t i = 0; i < kMany; ++i) connecting.push_back(&world().connect(some_bytes(i % 57)));
   world().run_until([&] {
-    return std::ranges::all_of(connecting, [](const Peer* p) { return p->is_established(); });
+    return std::ranges::all_of(connecting, [](const Peer* peer) { return peer->seen.size() > 1; });
   });
+  for (const Peer* const peer : connecting) {
+    EXPECT_TRUE(peer->is_established()) << peer->seen.back().error << " " << peer->seen.back().why;
+  }
   EXPECT_EQ(world().requests().size(), kMany);
 }
 

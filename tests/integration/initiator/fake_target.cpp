@@ -58,7 +58,7 @@ struct FakeTarget::Peer final : protocol::MessageHandler {
 };
 
 FakeTarget::FakeTarget()
-    : manager_(cm::make_manager(test_method(), io_)),
+    : manager_(cm::make_manager(cm::default_method(), io_)),
       listener_(manager_->listen(test_address(), *this)),
       device_(listener_->device()),
       pd_(device_),

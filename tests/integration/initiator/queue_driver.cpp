@@ -36,7 +36,7 @@ initiator::Request& QueueDriver::submit(initiator::Operation operation, std::uin
   request.offset = offset;
   request.length = length;
   request.data = buffer(request).data();
-  request.lkey = buffers_->lkey();
+  request.keys = buffers_->keys();
   queue_->submit(request);
   return request;
 }

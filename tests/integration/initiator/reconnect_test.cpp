@@ -92,6 +92,7 @@ TEST_P(LostQueueTest, OnlyTheRequestThatCannotBeDoneFails) {
       EXPECT_EQ(other.run(Operation::flush, 0, 0), 0);
     }
   });
+  const initiator::MemoryKeys no_keys;
   for (int round = 1; round <= 5; ++round) {
     Request* wrong = nullptr;
     for (unsigned i = 0; i < 20; ++i) {
@@ -100,7 +101,7 @@ TEST_P(LostQueueTest, OnlyTheRequestThatCannotBeDoneFails) {
       std::ranges::fill(driver.buffer(request), static_cast<std::byte>(round));
       if (i != 10) continue;
       wrong = &driver.submit(Operation::write, 400 * kPage, kPage);
-      wrong->lkey ^= 0x5a5a5a00U;
+      wrong->keys = &no_keys;
       driver.submit(Operation::flush, 0, 0);
     }
     driver.kick();

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/error.h"
-#include "tests/integration/verbs/test_method.h"
+#include "common/cm/setting_options.h"
 
 namespace rdmablk::testing {
 namespace {
@@ -13,7 +13,7 @@ constexpr std::chrono::seconds kPatience{20};
 
 }  // namespace
 
-EventWaiter::EventWaiter() : manager_(cm::make_manager(test_method(), io_)) {}
+EventWaiter::EventWaiter() : manager_(cm::make_manager(cm::default_method(), io_)) {}
 
 void EventWaiter::add(int fd, std::function<void()> ready) {
   ready_[fd] = std::move(ready);

@@ -10,7 +10,7 @@
 #include "common/verbs/completion_queue.h"
 #include "common/verbs/protection_domain.h"
 #include "common/verbs/queue_pair.h"
-#include "tests/integration/verbs/test_method.h"
+#include "common/cm/setting_options.h"
 
 namespace rdmablk::testing {
 
@@ -61,7 +61,7 @@ class ConnectedPair final : public cm::EventHandler, public cm::RequestHandler {
 
   verbs::QueuePairOptions options_;
   asio::io_context io_{1};
-  std::unique_ptr<cm::ConnectionManager> manager_ = cm::make_manager(test_method(), io_);
+  std::unique_ptr<cm::ConnectionManager> manager_ = cm::make_manager(cm::default_method(), io_);
   std::unique_ptr<cm::Listener> listener_;
   int established_ = 0;
   std::set<const cm::Connection*> disconnected_;

@@ -44,9 +44,10 @@ ibv_send_wr request(ibv_sge* sge, ibv_wr_opcode opcode, uint64_t id) {
 
 }  // namespace
 
-Owned<ibv_context> open_device() {
-  ibv_device** list = checked(ibv_get_device_list(nullptr), "ibv_get_device_list");
-  ibv_context* context = list[0] == nullptr ? nullptr : ibv_open_device(list[0]);
+Owned<ibv_context> open_device(int index) {
+  int count = 0;
+  ibv_device** list = checked(ibv_get_device_list(&count), "ibv_get_device_list");
+  ibv_context* context = index >= count ? nullptr : ibv_open_device(list[index]);
   ibv_free_device_list(list);
   return Owned<ibv_context>(checked(context, "ibv_open_device"));
 }
@@ -70,11 +71,11 @@ Endpoint::Endpoint(ibv_context* context_of, ibv_pd* pd_of, const Limits& limits)
       qp(make_queue_pair(pd, cq.get(), limits)),
       psn((qp->qp_num * 7919) & 0xffffff) {}
 
-Address Endpoint::address(const Buffer* buffer) const {
+Address Endpoint::address(const Buffer* buffer, int gid_index) const {
   Address address;
   address.qpn = qp->qp_num;
   address.psn = psn;
-  ibv_query_gid(context, 1, 0, &address.gid);
+  ibv_query_gid(context, 1, gid_index, &address.gid);
   if (buffer != nullptr) {
     address.memory = buffer->address();
     address.rkey = buffer->region->rkey;
@@ -102,6 +103,7 @@ int Endpoint::to_rtr(const Address& peer, const Connection& connection) const {
   attr.ah_attr.is_global = 1;
   attr.ah_attr.grh.dgid = peer.gid;
   attr.ah_attr.grh.hop_limit = 64;
+  attr.ah_attr.grh.sgid_index = connection.sgid_index;
   attr.ah_attr.port_num = 1;
   return ibv_modify_qp(qp.get(), &attr,
                        IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |

@@ -23,8 +23,8 @@ using Owned = std::unique_ptr<Object, Closer>;
 constexpr int kAllAccess = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
                            IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
 
-/// Opens the first device.
-Owned<ibv_context> open_device();
+/// Opens a device, the first one if not told otherwise.
+Owned<ibv_context> open_device(int index = 0);
 
 /// Memory and its registration.
 struct Buffer {
@@ -60,6 +60,7 @@ struct Connection {
   uint8_t min_rnr_timer = 1;
   uint8_t timeout = 10;
   uint8_t retry_count = 7;
+  uint8_t sgid_index = 0;
 };
 
 /// One end: a completion channel, a completion queue and a queue pair in a protection domain.
@@ -76,7 +77,7 @@ class Endpoint {
   Owned<ibv_qp> qp;
   uint32_t psn;
 
-  [[nodiscard]] Address address(const Buffer* buffer = nullptr) const;
+  [[nodiscard]] Address address(const Buffer* buffer = nullptr, int gid_index = 0) const;
   int to_init(const Connection& connection = {}) const;
   int to_rtr(const Address& peer, const Connection& connection = {}) const;
   int to_rts(const Connection& connection = {}) const;

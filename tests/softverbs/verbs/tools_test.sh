@@ -53,7 +53,9 @@ case $2 in
     expect 'state:[[:space:]]+PORT_ACTIVE' "$scratch/out"
     expect 'link_layer:[[:space:]]+Ethernet' "$scratch/out"
     expect 'active_mtu:[[:space:]]+4096' "$scratch/out"
-    expect 'GID\[ +0\]:[[:space:]]+::ffff:127.0.0.1, RoCE v2' "$scratch/out"
+    expect 'GID\[ +0\]:[[:space:]]+fe80:0000:0000:0000:0053:4fff:fe00:0001, RoCE v1' "$scratch/out"
+    expect 'GID\[ +1\]:[[:space:]]+fe80::53:4fff:fe00:1, RoCE v2' "$scratch/out"
+    expect 'GID\[ +3\]:[[:space:]]+::ffff:127.0.0.1, RoCE v2' "$scratch/out"
     SOFTVERBS_KIND=iwarp "$soft_device" ibv_devinfo >"$scratch/out" 2>&1 || fail ibv_devinfo
     expect 'transport:[[:space:]]+iWARP' "$scratch/out"
     ;;
@@ -61,6 +63,11 @@ case $2 in
     both_ends ibv_rc_pingpong -g 0 -p "$port"
     expect '1000 iters' "$scratch/client"
     expect '1000 iters' "$scratch/server"
+    ;;
+  pingpong-ipv4)
+    both_ends ibv_rc_pingpong -g 3 -p "$port"
+    expect '1000 iters' "$scratch/client"
+    expect 'remote address.*GID ::ffff:127.0.0.1' "$scratch/client"
     ;;
   pingpong-events)
     both_ends ibv_rc_pingpong -g 0 -p "$port" -e -c

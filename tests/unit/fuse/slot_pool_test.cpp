@@ -12,13 +12,14 @@ namespace {
 
 TEST(SlotPool, CutsMemoryIntoSlots) {
   const auto memory = MemoryMapping::anonymous(3 * kSlotSize);
-  SlotPool pool(memory.bytes(), 77);
+  const initiator::MemoryKeys keys;
+  SlotPool pool(memory.bytes(), &keys);
   EXPECT_EQ(pool.size(), 3U);
   std::set<std::byte*> seen;
   for (int i = 0; i < 3; ++i) {
     Slot* const slot = pool.take();
     ASSERT_NE(slot, nullptr);
-    EXPECT_EQ(slot->lkey, 77U);
+    EXPECT_EQ(slot->keys, &keys);
     EXPECT_EQ(slot->data, slot->payload());
     EXPECT_GE(slot->memory, memory.data());
     EXPECT_LE(slot->payload() + kMaxPayload, memory.data() + memory.size());
@@ -31,7 +32,7 @@ TEST(SlotPool, CutsMemoryIntoSlots) {
 
 TEST(SlotPool, GivesTheLastOneOutFirst) {
   const auto memory = MemoryMapping::anonymous(2 * kSlotSize);
-  SlotPool pool(memory.bytes(), 0);
+  SlotPool pool(memory.bytes(), nullptr);
   Slot* const first = pool.take();
   Slot* const second = pool.take();
   pool.give_back(*first);

@@ -43,6 +43,7 @@ class ScriptedQueue final : public ConnectedQueue {
     }
     return count;
   }
+  bool is_idle() const noexcept override { return submitted.empty() && ended.empty(); }
   int fd() const noexcept override { return event.fd(); }
   void arm() noexcept override {
     event.take();
