@@ -30,8 +30,8 @@ await_loss() { await_paths "link $1 is given up" ".[$1].up == false and .[$1].qu
 # work MOUNT: until it is told that it is enough.
 work() {
   until [[ -e $scratch/enough ]]; do
-    verify_with_fio "$1" 16M --ioengine=libaio --iodepth=16 --rw=randwrite --bsrange=512-64k --blockalign=512 \
-      --io_size=4M
+    verify_with_fio "$1" 8M --ioengine=libaio --iodepth=16 --rw=randwrite --bsrange=512-64k --blockalign=512 \
+      --io_size=2M --numjobs=2 --offset_increment=8M
     echo round >>"$1.rounds"
   done
 }
