@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 
@@ -13,6 +14,7 @@
 
 #include "common/error.h"
 #include "common/known_error.h"
+#include "common/units.h"
 
 namespace rdmablk {
 namespace {
@@ -110,6 +112,28 @@ std::string SocketAddress::host() const {
   return host.data();
 }
 
+namespace {
+
+/// Why an address of one link alone makes no sense; empty when it does.
+std::string fault_of_link_local(const std::string& host) {
+  const auto percent = host.find('%');
+  if (percent == std::string::npos) return "";
+  const std::string interface = host.substr(percent + 1);
+  if (parse_number(interface, UINT32_MAX) || ::if_nametoindex(interface.c_str()) != 0) return "";
+  return fmt::format("this host has no network interface '{}' (`ip link` shows them)", interface);
+}
+
+/// The same address is of another host on each link.
+void expect_link(const SocketAddress& address) {
+  if (!address.is_link_local() || address.scope() != 0) return;
+  throw KnownError(EHOSTUNREACH,
+                   fmt::format("address {0} is of one link alone; say of which interface here, as "
+                               "in [{0}%eth0]",
+                               address.host()));
+}
+
+}  // namespace
+
 std::vector<SocketAddress> resolve(const HostPort& target) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
@@ -119,6 +143,9 @@ std::vector<SocketAddress> resolve(const HostPort& target) {
   const int error = ::getaddrinfo(target.host.c_str(), port.c_str(), &hints, &list);
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(list, ::freeaddrinfo);
   if (error != 0) {
+    if (const std::string fault = fault_of_link_local(target.host); !fault.empty()) {
+      throw KnownError(EHOSTUNREACH, fmt::format("cannot use address {}: {}", target.host, fault));
+    }
     throw KnownError(EHOSTUNREACH,
                      fmt::format("cannot find the address of host '{}': {}", target.host,
                                  error == EAI_SYSTEM ? errno_text(errno) : ::gai_strerror(error)));
@@ -127,6 +154,7 @@ std::vector<SocketAddress> resolve(const HostPort& target) {
   for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
     if (entry->ai_family == AF_INET || entry->ai_family == AF_INET6) {
       addresses.emplace_back(*entry->ai_addr);
+      expect_link(addresses.back());
     }
   }
   if (addresses.empty()) {

@@ -12,6 +12,7 @@ namespace rdmablk {
 namespace {
 
 constexpr std::string_view kScheme = "rdmablk://";
+constexpr std::string_view kEncodedPercent = "%25";
 
 /// Brackets stand around an IPv6 address, and nowhere in a host.
 bool is_host_character(char c) {
@@ -21,6 +22,28 @@ bool is_host_character(char c) {
 void check_host(std::string_view host, std::string_view whole) {
   if (std::all_of(host.begin(), host.end(), is_host_character)) return;
   throw UsageError(fmt::format("'{}' is not a host: it is written HOST[:PORT]", whole));
+}
+
+/// A link-local address is of an interface, whose name comes behind '%' (RFC 4007), in a URI behind
+/// "%25" (RFC 6874).
+std::string plain_host(std::string_view text, std::string_view whole) {
+  check_host(text, whole);
+  const auto percent = text.find('%');
+  if (percent == std::string_view::npos) return std::string(text);
+  const auto address = text.substr(0, percent);
+  auto zone = text.substr(percent + 1);
+  // What is left may be a name itself: an interface can be called 25.
+  if (text.substr(percent).starts_with(kEncodedPercent) && zone.size() >= kEncodedPercent.size()) {
+    zone.remove_prefix(kEncodedPercent.size() - 1);
+  }
+  const bool is_zone = !zone.empty() && zone.find('%') == std::string_view::npos;
+  if (is_zone && address.find(':') != std::string_view::npos) {
+    return fmt::format("{}%{}", address, zone);
+  }
+  throw UsageError(
+      fmt::format("'{}' is not an address: behind '%' comes the interface of a link-local IPv6 "
+                  "address, as in [fe80::1%eth0]",
+                  whole));
 }
 
 std::uint16_t parse_port(std::string_view text, std::string_view whole) {
@@ -38,8 +61,7 @@ HostPort parse_bracketed(std::string_view text, std::uint16_t default_port) {
   if (close == std::string_view::npos || close == 1) {
     throw UsageError(fmt::format("'{}' is not an address: an IPv6 address is written [::1]", text));
   }
-  HostPort result{std::string(text.substr(1, close - 1)), default_port};
-  check_host(result.host, text);
+  HostPort result{plain_host(text.substr(1, close - 1), text), default_port};
   const auto rest = text.substr(close + 1);
   if (rest.empty()) return result;
   if (rest.front() != ':') {
@@ -53,15 +75,21 @@ HostPort parse_bracketed(std::string_view text, std::uint16_t default_port) {
 
 std::string HostPort::text() const {
   const bool is_ipv6 = host.find(':') != std::string::npos;
-  return is_ipv6 ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
+  if (!is_ipv6) return fmt::format("{}:{}", host, port);
+  std::string address = host;
+  const auto percent = address.find(kEncodedPercent);
+  const bool is_ambiguous =
+      percent != std::string::npos && percent + kEncodedPercent.size() < address.size();
+  if (is_ambiguous) address.replace(percent, 1, kEncodedPercent);
+  return fmt::format("[{}]:{}", address, port);
 }
 
 HostPort parse_host_port(std::string_view text, std::uint16_t default_port) {
   if (text.empty()) throw UsageError("the host is missing: it is written HOST[:PORT]");
   if (text.front() == '[') return parse_bracketed(text, default_port);
-  check_host(text, text);
+  const std::string host = plain_host(text, text);
   const auto colons = std::count(text.begin(), text.end(), ':');
-  if (colons != 1) return HostPort{std::string(text), default_port};
+  if (colons != 1) return HostPort{host, default_port};
   const auto colon = text.find(':');
   if (colon == 0) throw UsageError(fmt::format("the host is missing in '{}'", text));
   return {std::string(text.substr(0, colon)), parse_port(text.substr(colon + 1), text)};

@@ -31,7 +31,8 @@ std::optional<protocol::AttachmentUse> AttachedImage::next_report() {
 
 std::unique_ptr<Queue> AttachedImage::make_queue(unsigned depth) {
   RdmaSession& session = attachment_->session();
-  auto place = std::make_unique<QueuePlace>(attachment_->add_queue(), depth, session.wake());
+  auto place = std::make_unique<QueuePlace>(
+      attachment_->add_queue(), std::min(depth, attachment_->depth_limit()), session.wake());
   auto connected = session.patiently([&] { return connect(*place); });
   QueuePlace& known = *places_.emplace_back(std::move(place));
   return std::make_unique<ReconnectingQueue>(

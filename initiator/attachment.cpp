@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/thread_log.h"
 #include "common/uri.h"
+#include "common/verbs/context.h"
+#include "common/verbs/depth_limit.h"
 
 namespace rdmablk::initiator {
 
@@ -14,6 +17,12 @@ Attachment::Attachment(RdmaSession& session, std::string name, const AttachOptio
       name_(std::move(name)),
       uri_(Uri{session.target(), name_}.text()),
       options_(options) {
+  if (const unsigned most = depth_limit(); most < options_.depth) {
+    thread_log().warn(
+        "RDMA device {} has room for {} requests of an I/O queue at a time: of the {} of {} the "
+        "others wait",
+        session_.device().name(), most, options_.depth, uri_);
+  }
   protocol::Attach request;
   request.flags = options_.take_over ? protocol::Attach::kTakeOver : 0;
   reply_ = attach(request);
@@ -30,7 +39,7 @@ protocol::AttachReply Attachment::attach(const protocol::Attach& request) {
   complete.name = name_;
   complete.access = options_.access;
   complete.queues = static_cast<std::uint16_t>(options_.queues);
-  complete.depth = options_.depth;
+  complete.depth = std::min(options_.depth, depth_limit());
   complete.max_io = options_.max_io;
   return session_.ask_to_attach(uri_, complete);
 }
@@ -61,6 +70,12 @@ ImageInfo Attachment::info() const {
   info.has_holes = exported.kind == protocol::ExportKind::file;
   info.device = session_.device().name();
   return info;
+}
+
+unsigned Attachment::depth_limit() const {
+  // A command has two work requests to send, and its reply takes one. Memory's requests take up to
+  // two, beside which there are the commands of a resident export.
+  return verbs::depth_limit(verbs::query_device(session_.device().context()), {.sends = 3, .receives = 1});
 }
 
 std::uint16_t Attachment::add_queue() {

@@ -41,6 +41,10 @@ class Attachment {
   /// What an image of it is like.
   ImageInfo info() const;
 
+  /// How many requests an I/O queue can have under way over the session's device; those beyond
+  /// wait.
+  unsigned depth_limit() const;
+
   /// Takes the right to one more I/O queue. @return its number. Throws Error when the target
   /// granted no more.
   std::uint16_t add_queue();

@@ -8,7 +8,7 @@
 namespace rdmablk::initiator {
 
 ControlLoop::ControlLoop(cm::Method method, const cm::Settings& settings)
-    : cm_(cm::make_manager(method, io_, settings)) {}
+    : method_(method), cm_(cm::make_manager(method, io_, settings)) {}
 
 ControlLoop::~ControlLoop() {
   stop();

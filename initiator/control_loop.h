@@ -32,6 +32,7 @@ class ControlLoop {
   ControlLoop& operator=(const ControlLoop&) = delete;
 
   cm::ConnectionManager& connections() noexcept { return *cm_; }
+  cm::Method method() const noexcept { return method_; }
 
   /// For watching descriptors and for timers: their handlers run on the thread that drives the
   /// loop, within run_until().
@@ -53,6 +54,7 @@ class ControlLoop {
  private:
   std::size_t run_one(Clock::time_point deadline);
 
+  cm::Method method_;
   asio::io_context io_{1};
   std::unique_ptr<cm::ConnectionManager> cm_;
   std::atomic<bool> stopping_ = false;

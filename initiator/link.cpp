@@ -71,9 +71,9 @@ void Link::wait_for(State wanted, ControlLoop::Clock::time_point deadline) {
   const bool in_time =
       loop_.run_until(deadline, [&] { return state_ == wanted || state_ == State::failed; });
   if (!in_time) {
-    throw ConnectError(
-        fmt::format("cannot connect to {}: no answer in time; {}", peer_.text(), reach_hint(peer_)),
-        wanted == State::resolved ? Obstacle::no_way : Obstacle::no_answer);
+    throw ConnectError(fmt::format("cannot connect to {}: no answer in time; {}", peer_.text(),
+                                   reach_hint(peer_, loop_.method())),
+                       wanted == State::resolved ? Obstacle::no_way : Obstacle::no_answer);
   }
   if (state_ == State::failed) {
     ConnectError failure(fmt::format("cannot connect to {}: {}", peer_.text(), failure_),
@@ -153,7 +153,7 @@ void Link::fail(const cm::Event& event) {
   }
   obstacle_ = has_way_ ? Obstacle::no_answer : Obstacle::no_way;
   if (!is_silence(event.error)) return fail(errno_text(event.error));
-  fail(fmt::format("{}; {}", errno_text(event.error), reach_hint(peer_)));
+  fail(fmt::format("{}; {}", errno_text(event.error), reach_hint(peer_, loop_.method())));
 }
 
 void Link::on_event(cm::Connection& /*connection*/, const cm::Event& event) {

@@ -47,6 +47,18 @@ void check_authentication(const Options& options, bool insecure) {
   }
 }
 
+/// Who listens by rdma_cm takes connections to an address, whatever GID and port have it.
+void check_connections(const cm::Settings& settings, std::span<const cm::Method> methods) {
+  for (const cm::Method method : methods) {
+    cm::check(settings, method, cm::Spelling::command_line);
+    if (method == cm::Method::tcp || !(settings.gid_index || settings.port)) continue;
+    throw UsageError(fmt::format(
+        "{} goes with --cm tcp alone: by rdma_cm a target takes connections to addresses; "
+        "--listen ADDRESS says which",
+        settings.gid_index ? "--gid-index" : "the port of --device"));
+  }
+}
+
 void check_client_slot_memory(const Options& options) {
   if (!options.client_slot_memory || *options.client_slot_memory <= options.slot_memory) return;
   throw UsageError(fmt::format("--client-slot-memory is {}, which is more than --slot-memory, {}",
@@ -78,9 +90,7 @@ OptionDraft::OptionDraft() {
 }
 
 Options finish(OptionDraft draft) {
-  for (const cm::Method method : draft.methods) {
-    cm::check(draft.options.connections, method, cm::Spelling::command_line);
-  }
+  check_connections(draft.options.connections, draft.methods);
   draft.options.listen = places_to_listen(draft);
   Options options = std::move(draft.options);
   for (ExportSpec& spec : draft.command_line_exports) options.exports.push_back(std::move(spec));

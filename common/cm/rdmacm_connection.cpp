@@ -110,9 +110,12 @@ verbs::QueuePair& RdmacmConnection::create_queue_pair(const verbs::ProtectionDom
     created = create();
   }
   if (!created) {
-    fail(fmt::format("create a queue pair of {} send and {} receive work requests on {}",
-                     options.send_requests, options.receive_requests, verbs::device_name(device())),
-         errno);
+    const int error = errno;
+    fail(fmt::format("create a queue pair of {} send and {} receive work requests on {}, which "
+                     "takes {} of each",
+                     options.send_requests, options.receive_requests, verbs::device_name(device()),
+                     verbs::query_device(device()).max_qp_wr),
+         error);
   }
   return qp_.emplace(id_->qp, attributes.cap.max_inline_data);
 }

@@ -11,9 +11,11 @@ CompletionQueue::CompletionQueue(ibv_context* context, unsigned entries, Complet
     : cq_(ibv_create_cq(context, static_cast<int>(entries), nullptr,
                         channel != nullptr ? channel->get() : nullptr, 0)) {
   if (!cq_) {
-    throw SystemError(
-        fmt::format("create a completion queue of {} entries on {}", entries, device_name(context)),
-        errno);
+    const int error = errno;
+    const auto most = query_device(context).max_cqe;
+    throw SystemError(fmt::format("create a completion queue of {} entries on {}, which takes {}",
+                                  entries, device_name(context), most),
+                      error);
   }
 }
 

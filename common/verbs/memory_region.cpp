@@ -61,6 +61,10 @@ MemoryRegion::MemoryRegion(const ProtectionDomain& pd, std::span<std::byte> memo
   if (error == ENOMEM && memlock_limit() != UINT64_MAX) {
     throw MemlockError(doing, locked_memory() + memory.size());
   }
+  const std::uint64_t most = query_device(pd.context()).max_mr_size;
+  if (most > 0 && memory.size() > most) {
+    throw Error(fmt::format("cannot {}: it takes {} in one piece", doing, format_size(most)));
+  }
   throw SystemError(doing, error);
 }
 

@@ -39,10 +39,13 @@ QueuePair make_queue_pair(const ProtectionDomain& pd, const CompletionQueue& cq,
     qp = ibv_create_qp(pd.get(), &attributes);
   }
   if (qp == nullptr) {
+    const int error = errno;
     throw SystemError(
-        fmt::format("create a queue pair of {} send and {} receive work requests on {}",
-                    options.send_requests, options.receive_requests, device_name(pd.context())),
-        errno);
+        fmt::format("create a queue pair of {} send and {} receive work requests on {}, which "
+                    "takes {} of each",
+                    options.send_requests, options.receive_requests, device_name(pd.context()),
+                    query_device(pd.context()).max_qp_wr),
+        error);
   }
   return QueuePair(qp, attributes.cap.max_inline_data);
 }

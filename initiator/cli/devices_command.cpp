@@ -12,13 +12,19 @@ namespace rdmablk::cli {
 
 DevicesCommand::DevicesCommand(CLI::App& parent)
     : Command(parent, "devices", "list the RDMA devices of this host") {
+  arguments().add_flag("--verbose", verbose_, "show the limits of each device, too");
   add_json_option();
   arguments().footer(
-      "Shows each device's ports and their addresses. Without any device it says how to get one\n"
-      "and ends with exit status 1.\n"
+      "Shows each device's ports and their addresses (GIDs), by their index for --gid-index. TAKEN "
+      "FOR\n"
+      "says for which peers `--cm tcp` takes one, where nothing else decides. Without any device "
+      "it "
+      "says\n"
+      "how to get one and ends with exit status 1.\n"
       "\n"
       "Examples:\n"
       "  rdmablk devices\n"
+      "  rdmablk devices --verbose\n"
       "  rdmablk devices --json | jq -r '.devices[].name'");
 }
 
@@ -28,7 +34,7 @@ int DevicesCommand::run() {
   if (devices.empty()) {
     throw Error(fmt::format("this host has no RDMA device\n{}", verbs::how_to_get_a_device()));
   }
-  if (!wants_json()) fmt::print("{}", devices_text(devices));
+  if (!wants_json()) fmt::print("{}", devices_text(devices, verbose_));
   return kExitDone;
 }
 

@@ -10,6 +10,9 @@ class DevicesCommand final : public Command {
  public:
   explicit DevicesCommand(CLI::App& parent);
   int run() override;
+
+ private:
+  bool verbose_ = false;
 };
 
 }  // namespace rdmablk::cli

@@ -32,8 +32,8 @@ constexpr std::uint64_t kTrialBytes = 512;
 struct Ended {};
 
 /// What went wrong, without what it says to do.
-std::string without_hint(std::string why, const SocketAddress& peer) {
-  const std::string hint = "; " + initiator::reach_hint(peer);
+std::string without_hint(std::string why, const SocketAddress& peer, cm::Method method) {
+  const std::string hint = "; " + initiator::reach_hint(peer, method);
   if (why.ends_with(hint)) why.resize(why.size() - hint.size());
   return why;
 }
@@ -100,7 +100,7 @@ class TargetCheck {
         why = error.what();
       }
     }
-    end(unreachable(Obstacle::no_way, why, addresses.back()));
+    end(unreachable(Obstacle::no_way, why, addresses.back(), options_.connection.method));
   }
 
   /// Connects, and says HELLO.
@@ -109,7 +109,7 @@ class TargetCheck {
     try {
       admin.emplace(*loop_, address, deadline());
     } catch (const ConnectError& error) {
-      end(unreachable(error.obstacle(), error.what(), address));
+      end(unreachable(error.obstacle(), error.what(), address, options_.connection.method));
     } catch (const Error& error) {
       end(failure("connection", initiator::without_doctor(error.what()), "see the findings above"));
     }
@@ -218,18 +218,25 @@ class TargetCheck {
 
 }  // namespace
 
-Finding unreachable(Obstacle obstacle, const std::string& message, const SocketAddress& peer) {
+Finding unreachable(Obstacle obstacle, const std::string& message, const SocketAddress& peer,
+                    cm::Method method) {
+  const bool is_tcp = method == cm::Method::tcp;
   switch (obstacle) {
     case Obstacle::no_way:
-      return failure("route", initiator::without_doctor(without_hint(message, peer)),
-                     "check `ip route get ADDRESS`, that the interface it names is that of an RDMA "
-                     "device (`rdma link`), and that the host is up (`ping`)");
+      return failure(
+          "route", initiator::without_doctor(without_hint(message, peer, method)),
+          is_tcp ? "check that a port of an RDMA device is active, with an address of "
+                   "the target's family (`rdmablk devices`), and that the host is up "
+                   "(`ping`)"
+                 : "check `ip route get ADDRESS`, that the interface it names is that of an RDMA "
+                   "device (`rdma link`), and that the host is up (`ping`)");
     case Obstacle::no_listener:
       return failure("connection", fmt::format("nobody listens on {}", peer.text()),
                      "the network is well: start rdmablk-target there (`systemctl status "
-                     "rdmablk-target`), and check its --listen and the port");
+                     "rdmablk-target`), and check its --cm, --listen and the port");
     case Obstacle::no_answer:
-      return failure("connection", "no answer from " + peer.text(), initiator::network_hint(peer));
+      return failure("connection", "no answer from " + peer.text(),
+                     initiator::network_hint(peer, method));
     case Obstacle::refusal:
     case Obstacle::other:
       break;

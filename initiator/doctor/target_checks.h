@@ -25,8 +25,8 @@ struct TargetOptions {
 void check_target(const TargetOptions& options, Findings& findings);
 
 /// What it means that a target could not be reached, and what to do.
-/// @param why as it was reported. @param peer "address:port".
-Finding unreachable(initiator::Obstacle obstacle, const std::string& why,
-                    const SocketAddress& peer);
+/// @param why as it was reported. @param peer "address:port". @param method by which it was tried.
+Finding unreachable(initiator::Obstacle obstacle, const std::string& why, const SocketAddress& peer,
+                    cm::Method method = cm::Method::rdmacm);
 
 }  // namespace rdmablk::doctor

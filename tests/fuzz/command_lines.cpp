@@ -1,5 +1,6 @@
 // Whole command lines, a word a line, of the three programs: read, or refused with a UsageError.
 // Nothing is run.
+#include <bit>
 #include <set>
 #include <sstream>
 #include <vector>
@@ -66,7 +67,21 @@ void check_target(const Words& words) {
   require(options->client_slot_memory.value_or(4096) <= options->slot_memory,
           "a client takes no more than there is");
   require(options->io_threads > 0, "somebody works");
+  for (const target::ListenPlace& place : options->listen) {
+    check_connections(options->connections, place.method);
+  }
   require(!options->predecessor || *options->predecessor > 0, "a process has a number");
+}
+
+void check_connections(const cm::Settings& settings, cm::Method method) {
+  require(settings.ack_timeout >= 1 && settings.ack_timeout <= 31 && settings.retries <= 7 &&
+              settings.service_level.value_or(0) <= 15,
+          "what the device is told fits into its fields");
+  require(!settings.path_mtu || std::has_single_bit(unsigned{*settings.path_mtu}),
+          "an MTU is one of InfiniBand's");
+  require(method == cm::Method::tcp ||
+              !(settings.pkey_index || settings.service_level || settings.path_mtu),
+          "rdma_cm is told what it takes");
 }
 
 void check_recovery(const initiator::RecoveryOptions& options) {
@@ -90,6 +105,7 @@ void check_fuse(const Words& words) {
   require(!mount.client || mount.key_file, "whoever says who it is proves it");
   require(!mount.take_over || !mount.read_only, "who reads takes nothing over");
   check_recovery(mount.recovery);
+  check_connections(mount.connection.settings, mount.connection.method);
 }
 
 void check_tool(const Words& words) {

@@ -14,6 +14,9 @@ namespace {
 int bind_id(Id& id, const SocketAddress& address, bool to_connect = false) {
   if (id.state != IdState::kIdle) return -EINVAL;
   if (!address.is_wildcard() && !is_local_address(address)) return -ENODEV;
+  if (!address.is_wildcard() && Process::get().devices.for_address(address) == nullptr) {
+    return -ENODEV;
+  }
   id.claim.address = address;
   const int error = to_connect && address.port() == 0
                         ? bind_port_to_connect(id.claim, id.socket)
@@ -35,13 +38,14 @@ int bind_address(Id& id, const sockaddr* raw) {
 
 void resolve_now(Id& id) {
   ResolvedAddress resolved;
-  const int error = resolve_address(id.source, *id.destination, resolved);
+  if (id.state != IdState::kAddressQuery) return;  // Its device is gone.
+  int error = resolve_address(id.source, *id.destination, resolved);
+  if (error == 0) error = id.set_source(resolved.source);
   if (error != 0) {
     id.state = IdState::kBound;
     id.post(RDMA_CM_EVENT_ADDR_ERROR, error);
     return;
   }
-  id.set_source(resolved.source);
   id.destination = resolved.destination;
   id.state = IdState::kAddressResolved;
   id.post(RDMA_CM_EVENT_ADDR_RESOLVED);

@@ -1,5 +1,6 @@
 #include "common/softverbs/cm/id.h"
 
+#include <cerrno>
 #include <random>
 
 namespace softverbs::cm {
@@ -91,9 +92,22 @@ void Id::shut_down() {
   link = LinkState::kNone;
 }
 
-void Id::set_source(const SocketAddress& address) {
+int Id::set_source(const SocketAddress& address) {
+  if (!address.is_wildcard()) {
+    auto found = Process::get().devices.for_address(address);
+    if (found == nullptr) return -ENODEV;
+    device = std::move(found);
+  }
   source = address;
-  if (!address.is_wildcard()) device = &Process::get().devices.for_address(address);
+  return 0;
+}
+
+void Id::on_device_removal() {
+  stop_timer();
+  unwatch_socket();
+  link = LinkState::kNone;
+  state = IdState::kDeviceRemoved;
+  post(RDMA_CM_EVENT_DEVICE_REMOVAL);
 }
 
 void Id::publish_addresses() {
@@ -107,8 +121,9 @@ void Id::publish_addresses() {
 }
 
 void Id::publish_route() {
-  const Device& peer = Process::get().devices.for_address(*destination);
-  route.addr.addr.ibaddr.dgid = peer.gids[peer.gid_index(*destination)];
+  const auto peer = Process::get().devices.for_address(*destination);
+  route.addr.addr.ibaddr.dgid =
+      peer != nullptr ? peer->gids[peer->gid_index(*destination)] : destination->gid();
   path_ = std::make_unique<ibv_sa_path_rec>();
   path_->sgid = route.addr.addr.ibaddr.sgid;
   path_->dgid = route.addr.addr.ibaddr.dgid;

@@ -30,6 +30,7 @@ enum class IdState : uint8_t {
   kConnect,
   kDisconnected,
   kListen,
+  kDeviceRemoved,
 };
 
 /// Where the handshake with the peer stands (InfiniBand volume 1, 12.9).
@@ -97,7 +98,12 @@ class Id : public rdma_cm_id {
   void shut_down();
 
   /// Takes over `address` as the local one and, unless it is a wildcard, its device.
-  void set_source(const SocketAddress& address);
+  /// @return 0, or -ENODEV when that is not there: then nothing changes.
+  int set_source(const SocketAddress& address);
+  /// Its device is gone: it is told so, and nothing more comes of it.
+  void on_device_removal();
+  /// Whether what it would send or receive is lost.
+  [[nodiscard]] bool is_cut_off() const { return device != nullptr && device->port_down; }
   /// Copies addresses and device into the public part, as far as they are known.
   void publish_addresses();
   /// Fills the one path record of the public part. @pre device and destination are known
@@ -121,7 +127,7 @@ class Id : public rdma_cm_id {
   PortClaim claim;
   SocketAddress source;
   std::optional<SocketAddress> destination;
-  const Device* device = nullptr;
+  std::shared_ptr<Device> device;
   FileDescriptor socket;
   PortMark port_mark;
   LinkAttributes attributes;

@@ -45,10 +45,14 @@ void give_up(Id& id) {
   id.post(RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 }
 
+void transmit(const Id& id, const Message& message) {
+  if (!id.is_cut_off()) send_message(id.socket.get(), message);
+}
+
 void send(const Id& id, MessageKind kind) {
   Message message;
   message.kind = kind;
-  send_message(id.socket.get(), message);
+  transmit(id, message);
 }
 
 void on_reply(Id& id, const Message& reply) {
@@ -180,21 +184,21 @@ void on_readable(Id& id) {
     Message message;
     switch (receive_message(id.socket.get(), message)) {
       case ReceiveResult::kMessage:
-        if (!is_lost(event_of(message.kind))) handle(id, message);
+        if (!is_lost(event_of(message.kind)) && !id.is_cut_off()) handle(id, message);
         break;
       case ReceiveResult::kNothing:
         return;
       case ReceiveResult::kEnd:
         id.unwatch_socket();
         id.peer_gone = true;
-        if (!is_lost(event_of_end(id.link))) on_end(id);
+        if (!is_lost(event_of_end(id.link)) && !id.is_cut_off()) on_end(id);
         return;
     }
   }
 }
 
 void connect_and_send(Id& id, const Message& request) {
-  if (id.link != LinkState::kRequestSent) return;
+  if (id.link != LinkState::kRequestSent || id.is_cut_off()) return;
   const int error = connect_to_port(id.socket.get(), id.ps, *id.destination);
   if (error == -ECONNREFUSED) {
     post_rejected(id, id.iwarp() ? -ECONNREFUSED : kRejectInvalidServiceId, nullptr);
@@ -256,7 +260,7 @@ int send_reply(Id& id, const Message& reply) {
   id.attributes.responder_resources = reply.responder_resources;
   id.attributes.initiator_depth = reply.initiator_depth;
   id.start_timer(answer_timeout(), give_up);
-  send_message(id.socket.get(), reply);
+  transmit(id, reply);
   return 0;
 }
 
@@ -275,7 +279,7 @@ int send_reject(Id& id, int reason, std::span<const uint8_t> private_data) {
   message.kind = MessageKind::kReject;
   message.reason = reason;
   set_private_data(message, private_data);
-  send_message(id.socket.get(), message);
+  transmit(id, message);
   return 0;
 }
 

@@ -26,6 +26,13 @@ void refuse(int socket, int reason) {
   send_message(socket, reject);
 }
 
+/// Whether a request goes to a port that is down, or to a device that is not there.
+bool goes_nowhere(const Message& request) {
+  const auto destination = to_address(request.destination);
+  return destination && !destination->is_wildcard() &&
+         Process::get().devices.is_cut_off(*destination);
+}
+
 /// The fault cm-reject: the connection manager takes the request for one of a connection that was.
 bool strikes_stale() {
   FaultInjector* const faults = FaultInjector::get();
@@ -36,8 +43,9 @@ bool strikes_stale() {
 
 int stale_reason(const Message& request) {
   const auto destination = to_address(request.destination);
-  const bool iwarp = destination && Process::get().devices.for_address(*destination).iwarp;
-  return iwarp ? -ECONNREFUSED : kRejectStaleConnection;
+  const auto device =
+      destination ? Process::get().devices.for_address(*destination) : std::shared_ptr<Device>();
+  return device != nullptr && device->iwarp ? -ECONNREFUSED : kRejectStaleConnection;
 }
 
 std::unique_ptr<Id> make_request_id(Id& listener, const Message& request, FileDescriptor socket) {
@@ -60,8 +68,8 @@ void on_request(Id& listener, const Message& request, FileDescriptor socket) {
   const auto destination = to_address(request.destination);
   if (!to_address(request.source) || !destination || destination->is_wildcard()) return;
   if (listener.home == nullptr || listener.backlog == 0) {
-    const Device& device = Process::get().devices.for_address(*destination);
-    refuse(socket.get(), device.iwarp ? -ECONNREFUSED : kRejectConsumerDefined);
+    const auto device = Process::get().devices.for_address(*destination);
+    refuse(socket.get(), device->iwarp ? -ECONNREFUSED : kRejectConsumerDefined);
     return;
   }
   std::unique_ptr<Id> id = make_request_id(listener, request, std::move(socket));
@@ -79,7 +87,10 @@ void on_caller_readable(Id& listener, int fd) {
   const ReceiveResult result = receive_message(fd, message);
   if (result == ReceiveResult::kNothing) return;
   // Who sent a request that was lost stays, unheard, until it has given up.
-  if (result == ReceiveResult::kMessage && is_lost(CmEvent::kConnectRequest)) return;
+  if (result == ReceiveResult::kMessage &&
+      (is_lost(CmEvent::kConnectRequest) || goes_nowhere(message))) {
+    return;
+  }
   auto found = listener.callers.find(fd);
   Process::get().progress.unwatch(found->second.watch, fd);
   FileDescriptor socket = std::move(found->second.socket);

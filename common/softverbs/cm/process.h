@@ -33,6 +33,11 @@ class Process {
   ProgressThread progress;
   std::unordered_map<uint64_t, Id*> ids;  ///< by serial number
   uint64_t next_serial = 1;
+  /// What rdma_get_devices(3) handed out.
+  std::unordered_map<ibv_context**, std::vector<std::shared_ptr<Device>>> device_lists;
+
+ private:
+  void on_devices_changed();
 };
 
 using Lock = std::unique_lock<std::mutex>;

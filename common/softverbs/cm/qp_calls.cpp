@@ -42,12 +42,17 @@ bool create_missing_completion_queues(rdma_cm_id& id, const ibv_qp_init_attr_ex&
          create_completion_queue(id, attr.cap.max_recv_wr, id.recv_cq_channel, id.recv_cq);
 }
 
+ibv_pd* default_pd(const rdma_cm_id& id) {
+  const Lock lock(Process::get().mutex);
+  return Process::get().devices.default_pd(id.verbs);
+}
+
 int choose_pd(const rdma_cm_id& id, ibv_qp_init_attr_ex& attr) {
   if ((attr.comp_mask & IBV_QP_INIT_ATTR_PD) != 0 && attr.pd != nullptr) {
     return attr.pd->context == id.verbs ? 0 : fail(EINVAL);
   }
   attr.comp_mask |= IBV_QP_INIT_ATTR_PD;
-  attr.pd = id.pd != nullptr ? id.pd : Process::get().devices.default_pd(id.verbs);
+  attr.pd = id.pd != nullptr ? id.pd : default_pd(id);
   return attr.pd != nullptr ? 0 : -1;
 }
 
@@ -86,7 +91,7 @@ int create_srq(Id& id, ibv_srq_init_attr_ex& attr) {
     return fail(EOPNOTSUPP);
   }
   ibv_pd* pd = (attr.comp_mask & IBV_SRQ_INIT_ATTR_PD) != 0 ? attr.pd : id.pd;
-  if (pd == nullptr) pd = Process::get().devices.default_pd(id.verbs);
+  if (pd == nullptr) pd = default_pd(id);
   if (pd == nullptr) return -1;
   if (pd->context != id.verbs) return fail(EINVAL);
   ibv_srq_init_attr basic{};
@@ -101,11 +106,15 @@ int create_srq(Id& id, ibv_srq_init_attr_ex& attr) {
 }
 
 int list_devices(ibv_context**& list, int* count) {
-  const auto& devices = Process::get().devices.all();
+  Process& process = Process::get();
+  const Lock lock(process.mutex);
+  const auto devices = process.devices.present();
+  if (devices.empty()) return fail(ENODEV);
   list = static_cast<ibv_context**>(std::calloc(devices.size() + 1, sizeof(ibv_context*)));
   if (list == nullptr) return fail(ENOMEM);
   for (size_t index = 0; index < devices.size(); ++index) list[index] = devices[index]->context;
   if (count != nullptr) *count = static_cast<int>(devices.size());
+  process.device_lists[list] = devices;
   return 0;
 }
 
@@ -163,5 +172,13 @@ SOFTVERBS_EXPORT ibv_context** rdma_get_devices(int* num_devices) {
 }
 
 SOFTVERBS_EXPORT void rdma_free_devices(ibv_context** list) {
+  if (list == nullptr) return;
+  guarded([&] {
+    std::vector<std::shared_ptr<softverbs::cm::Device>> unused;  // Closed without the lock.
+    const Lock lock(Process::get().mutex);
+    const auto found = Process::get().device_lists.extract(list);
+    if (!found.empty()) unused = std::move(found.mapped());
+    return 0;
+  });
   std::free(list);
 }

@@ -24,12 +24,20 @@ enum class Fault : uint8_t {
   kStall,
   kCmLost,
   kCmReject,
+  kDeviceRemoval,
+  kPortDown,
 };
 
+/// Whether a fault lasts as long as the plan has it, in place of striking now and then.
+inline constexpr bool is_outage(Fault fault) {
+  return fault == Fault::kDeviceRemoval || fault == Fault::kPortDown;
+}
+
 /// The faults' names in SOFTVERBS_FAULTS, in the order of the enumeration.
-inline constexpr std::array<std::string_view, 12> kFaultNames{
-    "error",   "qp-death",       "delay",       "late-write", "post-full", "poll-short",
-    "reorder", "spurious-event", "async-event", "stall",      "cm-lost",   "cm-reject"};
+inline constexpr std::array<std::string_view, 14> kFaultNames{
+    "error",      "qp-death",  "delay",          "late-write",  "post-full",
+    "poll-short", "reorder",   "spurious-event", "async-event", "stall",
+    "cm-lost",    "cm-reject", "device-removal", "port-down"};
 
 inline constexpr std::string_view name_of(Fault fault) {
   return kFaultNames[static_cast<size_t>(fault)];
@@ -61,6 +69,8 @@ struct FaultRule {
   std::chrono::microseconds time{1000};  ///< Delays: at most; a stall: exactly.
   std::optional<int> status;             ///< Errors: an ibv_wc_status; any that fits if not given.
   std::optional<CmEvent> event;          ///< Lost messages: which; any if not given.
+  std::optional<int> device;             ///< Outages: of which device; of each if not given.
+  std::string program;                   ///< In programs of this name only; in each when empty.
 };
 
 /// Everything that SOFTVERBS_FAULTS, or the file that it names, asks for.

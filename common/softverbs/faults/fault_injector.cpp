@@ -51,6 +51,10 @@ Instance make_instance() {
   }
 }
 
+bool concerns_us(const FaultRule& rule) {
+  return rule.program.empty() || rule.program == program_invocation_short_name;
+}
+
 const Instance& instance() {
   static const Instance made = make_instance();
   return made;
@@ -85,7 +89,8 @@ std::optional<Strike> FaultInjector::strike(Fault fault, std::optional<CmEvent> 
   for (uint64_t number = 0; number < rules_.size(); ++number) {
     Counted& counted = rules_[number];
     const FaultRule& rule = counted.rule;
-    if (rule.fault != fault || (rule.event && event && *rule.event != *event)) continue;
+    if (rule.fault != fault || !concerns_us(rule) || (rule.event && event && *rule.event != *event))
+      continue;
     if (auto strike = take_chance(counted, number)) return strike;
   }
   return std::nullopt;
@@ -116,8 +121,23 @@ std::chrono::milliseconds FaultInjector::cm_timeout() {
   return cm_timeout_;
 }
 
-void FaultInjector::refresh() {
-  std::optional<FaultPlan> plan = source_.changed();
+std::vector<Fault> FaultInjector::outages(int device) {
+  const std::lock_guard lock(mutex_);
+  refresh(true);
+  std::vector<Fault> lasting;
+  for (const auto& [rule, chances, strikes] : rules_) {
+    const bool hits = is_outage(rule.fault) && rule.device.value_or(device) == device;
+    if (hits && concerns_us(rule)) lasting.push_back(rule.fault);
+  }
+  return lasting;
+}
+
+std::string FaultInjector::plan_file() const {
+  return source_.is_file() ? source_.path() : std::string();
+}
+
+void FaultInjector::refresh(bool at_once) {
+  std::optional<FaultPlan> plan = source_.changed(at_once);
   if (!plan) return;
   ++version_;
   try {

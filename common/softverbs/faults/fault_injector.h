@@ -48,6 +48,10 @@ class FaultInjector {
   /// Whether this fault may strike at some time.
   bool expects(Fault fault);
   std::chrono::milliseconds cm_timeout();
+  /// The outages that the plan has now for a device, as it is at this moment.
+  std::vector<Fault> outages(int device);
+  /// The file that the plan comes from; empty when it comes from none, and does not change.
+  [[nodiscard]] std::string plan_file() const;
 
   /// Writes a fault into the log, if there is one. A fault counts when it has been logged.
   void log(Fault fault, std::string_view detail);
@@ -61,7 +65,7 @@ class FaultInjector {
 
   std::optional<Strike> strike(Fault fault, std::optional<CmEvent> event);
   std::optional<Strike> take_chance(Counted& counted, uint64_t number);
-  void refresh();
+  void refresh(bool at_once = false);
   void adopt(FaultPlan plan);
 
   std::mutex mutex_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/softverbs/faults/fault.h"
+#include "common/softverbs/verbs/limits.h"
 
 namespace softverbs {
 namespace {
@@ -80,13 +81,34 @@ bool takes_time(Fault fault) {
   return fault == Fault::kDelay || fault == Fault::kLateWrite || fault == Fault::kStall;
 }
 
+/// \return the index of a device's name.
+int device_index(std::string_view text) {
+  constexpr std::string_view kPrefix = "soft";
+  if (!text.starts_with(kPrefix)) {
+    refuse("device is " + quoted(text) + "; it takes soft0, soft1, ...");
+  }
+  return static_cast<int>(number("device", text.substr(kPrefix.size()), kMaxDevices - 1));
+}
+
+/// What outages do not take: they last.
+bool says_how_often(std::string_view key) {
+  return key == "rate" || key == "after" || key == "max";
+}
+
 void set_key(FaultRule& rule, std::string_view key, std::string_view value) {
-  if (key == "rate") {
+  if (is_outage(rule.fault) && says_how_often(key)) {
+    refuse(std::string(name_of(rule.fault)) + " does not take " + quoted(key) +
+           ": it lasts as long as the plan has it");
+  } else if (key == "rate") {
     set_rate(rule, value);
   } else if (key == "after") {
     rule.after = number(key, value, UINT64_MAX);
   } else if (key == "max") {
     rule.most = number(key, value, UINT64_MAX);
+  } else if (key == "program") {
+    rule.program = value;
+  } else if (key == "device" && is_outage(rule.fault)) {
+    rule.device = device_index(value);
   } else if (key == "us" && takes_time(rule.fault)) {
     rule.time = std::chrono::microseconds(number(key, value, kLongestUs));
   } else if (key == "ms" && takes_time(rule.fault)) {

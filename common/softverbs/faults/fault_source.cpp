@@ -42,10 +42,10 @@ FaultPlan FaultSource::read() {
   return FaultPlan::parse(read_file(path()));
 }
 
-std::optional<FaultPlan> FaultSource::changed() {
+std::optional<FaultPlan> FaultSource::changed(bool at_once) {
   if (!is_file()) return std::nullopt;
   const auto now = std::chrono::steady_clock::now();
-  if (now < look_at_) return std::nullopt;
+  if (now < look_at_ && !at_once) return std::nullopt;
   look_at_ = now + kLookEvery;
   if (!looks_new()) return std::nullopt;
   try {

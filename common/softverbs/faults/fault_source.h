@@ -20,11 +20,13 @@ class FaultSource {
   FaultPlan read();
   /// The plan if the file has changed since it was read last; looks no more often than every few
   /// milliseconds. What cannot be understood is said on standard error and changes nothing.
-  std::optional<FaultPlan> changed();
+  /// \param at_once  looks in any case
+  std::optional<FaultPlan> changed(bool at_once = false);
 
- private:
   [[nodiscard]] bool is_file() const { return specification_.starts_with('@'); }
   [[nodiscard]] std::string path() const { return specification_.substr(1); }
+
+ private:
   bool looks_new();
 
   std::string specification_;

@@ -130,6 +130,7 @@ void CompletionQueue::put_another_first(size_t count) {
 }
 
 int CompletionQueue::request_notification(bool solicited_only) {
+  if (Context::from(context)->dead()) return EIO;
   process_.service().polling_ended();
   std::lock_guard lock(mutex_);
   if (!solicited_only) {
@@ -146,6 +147,7 @@ int CompletionQueue::request_notification(bool solicited_only) {
 }
 
 int CompletionQueue::resize(int size) {
+  if (Context::from(context)->dead()) return EIO;
   if (size < 1 || size > kMaxCqe) return EINVAL;
   std::lock_guard lock(mutex_);
   const size_t count = count_.load(std::memory_order_relaxed);
@@ -192,6 +194,10 @@ using softverbs::CompletionQueue;
 
 SOFTVERBS_EXPORT ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context,
                                        ibv_comp_channel* channel, int comp_vector) {
+  if (softverbs::Context::from(context)->dead()) {
+    errno = EIO;
+    return nullptr;
+  }
   if (cqe < 1 || cqe > softverbs::kMaxCqe || comp_vector < 0 ||
       comp_vector >= context->num_comp_vectors) {
     errno = EINVAL;

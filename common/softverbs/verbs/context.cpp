@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "common/softverbs/export.h"
+#include "common/softverbs/verbs/completion_channel.h"
 #include "common/softverbs/verbs/completion_queue.h"
 #include "common/softverbs/verbs/limits.h"
 #include "common/softverbs/verbs/process.h"
@@ -42,6 +43,7 @@ Context::Context(Device& device, Process& process)
   };
   context.ops.bind_mw = [](ibv_qp*, ibv_mw*, ibv_mw_bind*) { return EOPNOTSUPP; };
   context.ops.dealloc_mw = [](ibv_mw*) { return EOPNOTSUPP; };
+  process_.enter(*this);
 }
 
 Context::~Context() {
@@ -68,6 +70,34 @@ void Context::report(ibv_cq* cq, ibv_event_type type) {
   async_events_.push(event);
 }
 
+void Context::report_port(ibv_event_type type) {
+  ibv_async_event event{};
+  event.element.port_num = 1;
+  event.event_type = type;
+  async_events_.push(event);
+}
+
+void Context::die() {
+  if (told_.exchange(true)) return;
+  ibv_async_event event{};
+  event.event_type = IBV_EVENT_DEVICE_FATAL;
+  async_events_.push(event);
+  async_events_.close();
+  const std::lock_guard lock(channels_mutex_);
+  for (CompletionChannel* channel : channels_) channel->events.close();
+}
+
+void Context::add(CompletionChannel& channel) {
+  const std::lock_guard lock(channels_mutex_);
+  channels_.insert(&channel);
+  if (dead()) channel.events.close();
+}
+
+void Context::remove(CompletionChannel& channel) {
+  const std::lock_guard lock(channels_mutex_);
+  channels_.erase(&channel);
+}
+
 void Context::strike() {
   const auto strike = faults_->strike(Fault::kAsyncEvent);
   if (!strike) return;
@@ -86,6 +116,10 @@ void Context::strike() {
 using softverbs::Context;
 
 SOFTVERBS_EXPORT ibv_context* ibv_open_device(ibv_device* device) {
+  if (softverbs::Device::from(device)->removed.load()) {
+    errno = ENODEV;
+    return nullptr;
+  }
   try {
     return (new Context(*softverbs::Device::from(device), softverbs::Process::current()))->base();
   } catch (const std::system_error& error) {
@@ -95,6 +129,7 @@ SOFTVERBS_EXPORT ibv_context* ibv_open_device(ibv_device* device) {
 }
 
 SOFTVERBS_EXPORT int ibv_close_device(ibv_context* context) {
+  Context::from(context)->process().leave(*Context::from(context));
   // With objects still in it the context stays in memory, but nobody reaches those objects.
   if (Context::from(context)->process().abandon(context)) delete Context::from(context);
   return 0;

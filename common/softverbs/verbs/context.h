@@ -3,6 +3,8 @@
 #include <infiniband/verbs.h>
 
 #include <atomic>
+#include <mutex>
+#include <set>
 
 #include "common/softverbs/faults/fault_injector.h"
 #include "common/softverbs/verbs/device.h"
@@ -19,6 +21,7 @@ inline bool is_queue_pair_event(ibv_event_type type) {
 }
 
 class Process;
+struct CompletionChannel;
 
 /// An opened device. The `ibv_context` sits at the end of an empty `verbs_context`, because
 /// providers' helpers look in front of the pointer that they are given; `abi_compat` stays unset,
@@ -46,6 +49,15 @@ class Context {
   EventQueue<ibv_async_event>& async_events() { return async_events_; }
   void report(ibv_qp* qp, ibv_event_type type);
   void report(ibv_cq* cq, ibv_event_type type);
+  void report_port(ibv_event_type type);
+
+  /// Whether its device has been removed: then every call but those that destroy gives EIO.
+  [[nodiscard]] bool dead() const { return device_.removed.load(std::memory_order_relaxed); }
+  /// Tells of the removal of the device, and ends all waiting for events.
+  void die();
+  void add(CompletionChannel& channel);
+  void remove(CompletionChannel& channel);
+
   /// The fault async-event may strike: an event that asks nothing of a program.
   void disturb() {
     if (faults_ != nullptr) strike();
@@ -59,6 +71,9 @@ class Context {
   GidTable gids_;
   FaultInjector* const faults_ = FaultInjector::get();
   EventQueue<ibv_async_event> async_events_;
+  std::atomic<bool> told_{false};  ///< Of the removal.
+  std::mutex channels_mutex_;
+  std::set<CompletionChannel*> channels_;
 };
 
 }  // namespace softverbs

@@ -10,33 +10,58 @@
 
 #include "common/softverbs/export.h"
 #include "common/softverbs/faults/fault_injector.h"
+#include "common/softverbs/verbs/device_watch.h"
 #include "common/softverbs/verbs/settings.h"
 
 namespace softverbs {
-namespace {
 
-std::vector<std::unique_ptr<Device>> make_devices() {
+DeviceSet& DeviceSet::get() {
+  static auto* const set = new DeviceSet;
+  return *set;
+}
+
+DeviceSet::DeviceSet() {
+  if (FaultInjector::refused()) return;
+  count_ = Settings::get().devices;
+  for (int index = 0; index < count_; ++index) {
+    Device* const device = current_[static_cast<size_t>(index)] = make(index);
+    const Outages wanted = outages(index);
+    device->removed.store(wanted.removal);
+    device->port_down.store(wanted.port_down);
+  }
+}
+
+Device* DeviceSet::make(int index) {
   const Settings& settings = Settings::get();
-  std::vector<std::unique_ptr<Device>> devices;
-  if (FaultInjector::refused()) return devices;
-  for (int i = 0; i < settings.devices; ++i) {
-    auto device = std::make_unique<Device>();
-    device->index = i;
-    device->base.node_type = settings.iwarp() ? IBV_NODE_RNIC : IBV_NODE_CA;
-    device->base.transport_type = settings.iwarp() ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
-    std::snprintf(device->base.name, sizeof device->base.name, "soft%d", i);
-    std::snprintf(device->base.dev_name, sizeof device->base.dev_name, "softverbs%d", i);
-    devices.push_back(std::move(device));
+  auto* const device = new Device;
+  device->index = index;
+  device->number = made_++;
+  device->base.node_type = settings.iwarp() ? IBV_NODE_RNIC : IBV_NODE_CA;
+  device->base.transport_type = settings.iwarp() ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
+  std::snprintf(device->base.name, sizeof device->base.name, "soft%d", index);
+  std::snprintf(device->base.dev_name, sizeof device->base.dev_name, "softverbs%d", index);
+  return device;
+}
+
+DeviceSet::Outages DeviceSet::outages(int index) {
+  Outages found;
+  FaultInjector* const faults = FaultInjector::get();
+  if (faults == nullptr) return found;
+  for (const Fault fault : faults->outages(index)) {
+    (fault == Fault::kDeviceRemoval ? found.removal : found.port_down) = true;
+  }
+  return found;
+}
+
+std::vector<Device*> DeviceSet::present() {
+  const std::lock_guard lock(mutex_);
+  std::vector<Device*> devices;
+  for (int index = 0; index < count_; ++index) {
+    Device* const device = current_[static_cast<size_t>(index)];
+    if (!device->removed.load()) devices.push_back(device);
   }
   return devices;
 }
-
-const std::vector<std::unique_ptr<Device>>& all_devices() {
-  static const auto* devices = new std::vector(make_devices());
-  return *devices;
-}
-
-}  // namespace
 
 // A locally administered EUI-64, so nobody's.
 __be64 Device::guid() const {
@@ -48,7 +73,8 @@ __be64 Device::guid() const {
 using softverbs::Device;
 
 SOFTVERBS_EXPORT ibv_device** ibv_get_device_list(int* num_devices) {
-  const auto& devices = softverbs::all_devices();
+  softverbs::DeviceWatch::look_unless_watched();
+  const auto devices = softverbs::DeviceSet::get().present();
   auto** list = static_cast<ibv_device**>(std::calloc(devices.size() + 1, sizeof(ibv_device*)));
   if (list == nullptr) {
     errno = ENOMEM;
@@ -73,5 +99,5 @@ SOFTVERBS_EXPORT __be64 ibv_get_device_guid(ibv_device* device) {
 }
 
 SOFTVERBS_EXPORT int ibv_get_device_index(ibv_device* device) {
-  return Device::from(device)->index;
+  return Device::from(device)->number;
 }

@@ -13,6 +13,11 @@ ibv_qp_state state_of(const QueuePairSlot& slot) {
   return static_cast<ibv_qp_state>(slot.state.load());
 }
 
+/// Whether nothing comes through the responder's port.
+bool is_cut_off(const SharedTable& table, const Route& route) {
+  return (table.ports_down.load() & 1U << device_of_port(route.dest_port)) != 0;
+}
+
 bool accepts(const QueuePairSlot& slot, const Route& route) {
   const ibv_qp_state state = state_of(slot);
   return slot.qpn.load() == route.dest_qpn && slot.dest_qpn.load() == route.source_qpn &&
@@ -84,9 +89,11 @@ Access access_directly(Peer& peer, const Route& route, const RemoteRange& remote
                        const PieceList& local, bool reads) {
   if (peer.dead()) return Access::kGone;
   QueuePairSlot& slot = peer.table().queue_pair(route.dest_qpn);
+  if (is_cut_off(peer.table(), route)) return Access::kNotReady;
   if (!accepts(slot, route)) return why_not(slot, route);
 
   const BusyWord busy(slot.busy);
+  if (is_cut_off(peer.table(), route)) return Access::kNotReady;
   if (!accepts(slot, route)) return why_not(slot, route);
   const unsigned required = reads ? IBV_ACCESS_REMOTE_READ : IBV_ACCESS_REMOTE_WRITE;
   if (!(slot.access.load() & required)) return Access::kInvalid;

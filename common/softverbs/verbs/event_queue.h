@@ -30,9 +30,18 @@ class EventQueue {
     eventfd_write(fd_.get(), 1);
   }
 
+  /// No event will come any more: who waits for one, now or later, gets EIO. The descriptor stays
+  /// readable.
+  void close() {
+    std::lock_guard lock(mutex_);
+    if (closed_) return;
+    closed_ = true;
+    eventfd_write(fd_.get(), 1);
+  }
+
   /// Takes the oldest event, waiting for one unless the descriptor is non-blocking.
   /// `delivered` is called with it under the lock.
-  /// \return 0, or -1 and errno (EAGAIN, EINTR).
+  /// \return 0, or -1 and errno (EAGAIN, EINTR, EIO when it is closed and empty).
   template <typename Delivered>
   int take(Event& event, Delivered delivered) {
     for (;;) {
@@ -44,6 +53,10 @@ class EventQueue {
           count_down();
           delivered(event);
           return 0;
+        }
+        if (closed_) {
+          errno = EIO;
+          return -1;
         }
       }
       if (fcntl(fd_.get(), F_GETFL) & O_NONBLOCK) {
@@ -74,6 +87,7 @@ class EventQueue {
   FileDescriptor fd_;
   std::mutex mutex_;
   std::deque<Event> events_;
+  bool closed_ = false;
 };
 
 }  // namespace softverbs

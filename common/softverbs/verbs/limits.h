@@ -6,6 +6,7 @@
 namespace softverbs {
 
 /// The limits of a device, about those of a mid-range adapter.
+inline constexpr int kMaxDevices = 16;
 inline constexpr int kMaxSge = 16;
 inline constexpr int kMaxQueuePairWr = 16384;
 inline constexpr int kMaxInline = 512;

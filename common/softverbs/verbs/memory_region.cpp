@@ -45,7 +45,7 @@ ibv_mr* register_region(ibv_pd* base, void* memory, size_t length, uint64_t iova
   if ((access & ~kKnownAccess) != 0) return refuse(EOPNOTSUPP);
   if ((access & kNeedsLocalWrite) && !(access & IBV_ACCESS_LOCAL_WRITE)) return refuse(EINVAL);
 
-  if (pd->process().inherited()) return refuse(EIO);
+  if (pd->process().inherited() || Context::from(pd->context)->dead()) return refuse(EIO);
   MemoryRegionTable& regions = pd->process().regions();
   if (const int error = regions.pinned().pin(address, length)) return refuse(error);
   const bool writable = (access & IBV_ACCESS_LOCAL_WRITE) != 0;

@@ -7,7 +7,7 @@ namespace softverbs {
 /// What processes say to one another over SOCK_SEQPACKET sockets. A process connects to each peer
 /// that its queue pairs send to; requests go one way on that connection and replies come back.
 /// Both ends are the same library on the same host, so the layout is the compiler's.
-inline constexpr uint32_t kMessageVersion = 3;
+inline constexpr uint32_t kMessageVersion = 4;
 
 /// The first message of a connection, and its answer, which carries the table's memfd.
 struct Hello {

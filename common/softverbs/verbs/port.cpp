@@ -25,6 +25,7 @@ constexpr uint32_t kPart = 0x5356;
 
 constexpr __be16 kDefaultPkey = 0xffff;
 constexpr uint8_t kLinkUp = 5;
+constexpr uint8_t kDisabled = 3;
 constexpr uint8_t kWidth4X = 2;
 constexpr uint8_t kSpeedEdr = 32;
 constexpr uint8_t kGrhRequired = 1;
@@ -53,6 +54,7 @@ using softverbs::Context;
 using softverbs::Settings;
 
 SOFTVERBS_EXPORT int ibv_query_device(ibv_context* context, ibv_device_attr* attr) {
+  if (Context::from(context)->dead()) return EIO;
   const __be64 guid = Context::from(context)->device().guid();
   std::memset(attr, 0, sizeof *attr);
   std::snprintf(attr->fw_ver, sizeof attr->fw_ver, "%s", RDMABLK_VERSION);
@@ -83,12 +85,15 @@ SOFTVERBS_EXPORT int ibv_query_device(ibv_context* context, ibv_device_attr* att
   return 0;
 }
 
-SOFTVERBS_EXPORT int ibv_query_port(ibv_context*, uint8_t port_num, _compat_ibv_port_attr* compat) {
+SOFTVERBS_EXPORT int ibv_query_port(ibv_context* context, uint8_t port_num,
+                                    _compat_ibv_port_attr* compat) {
   // The inline wrapper in verbs.h passes a whole, zeroed ibv_port_attr.
   auto* attr = reinterpret_cast<ibv_port_attr*>(compat);
   if (!softverbs::valid(port_num)) return EINVAL;
+  if (Context::from(context)->dead()) return EIO;
+  const bool down = Context::from(context)->device().port_down.load();
   const bool iwarp = Settings::get().iwarp();
-  attr->state = IBV_PORT_ACTIVE;
+  attr->state = down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE;
   attr->max_mtu = IBV_MTU_4096;
   attr->active_mtu = IBV_MTU_4096;
   attr->gid_tbl_len = iwarp ? 1 : static_cast<int>(softverbs::GidTable::kSize);
@@ -99,7 +104,7 @@ SOFTVERBS_EXPORT int ibv_query_port(ibv_context*, uint8_t port_num, _compat_ibv_
   attr->max_vl_num = 1;
   attr->active_width = softverbs::kWidth4X;
   attr->active_speed = softverbs::kSpeedEdr;
-  attr->phys_state = softverbs::kLinkUp;
+  attr->phys_state = down ? softverbs::kDisabled : softverbs::kLinkUp;
   attr->link_layer = IBV_LINK_LAYER_ETHERNET;
   if (!iwarp) attr->flags = softverbs::kGrhRequired;
   return 0;
@@ -111,6 +116,7 @@ SOFTVERBS_EXPORT int ibv_query_gid(ibv_context* context, uint8_t port_num, int i
       static_cast<uint32_t>(index) >= softverbs::GidTable::kSize) {
     return softverbs::refuse(EINVAL);
   }
+  if (Context::from(context)->dead()) return softverbs::refuse(EIO);
   // An empty place reads as zeroes, as on the kernel's devices.
   const auto* entry = Context::from(context)->gids().find(static_cast<uint32_t>(index));
   *gid = entry != nullptr ? entry->gid : ibv_gid{};
@@ -121,6 +127,7 @@ SOFTVERBS_EXPORT int _ibv_query_gid_ex(ibv_context* context, uint32_t port_num, 
                                        ibv_gid_entry* entry, uint32_t flags, size_t entry_size) {
   if (flags != 0 || entry_size < sizeof *entry) return EOPNOTSUPP;
   if (!softverbs::valid(port_num) || gid_index >= softverbs::GidTable::kSize) return EINVAL;
+  if (Context::from(context)->dead()) return EIO;
   const auto* found = Context::from(context)->gids().find(gid_index);
   if (found == nullptr) return ENODATA;
   softverbs::fill(*entry, *found, gid_index);
@@ -132,6 +139,7 @@ SOFTVERBS_EXPORT ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entr
                                               size_t entry_size) {
   const auto& gids = Context::from(context)->gids().entries();
   if (flags != 0 || entry_size < sizeof *entries) return -EOPNOTSUPP;
+  if (Context::from(context)->dead()) return -EIO;
   if (max_entries < gids.size()) return -EINVAL;
   auto* place = reinterpret_cast<char*>(entries);
   for (uint32_t i = 0; i < gids.size(); ++i, place += entry_size) {
@@ -146,12 +154,15 @@ SOFTVERBS_EXPORT int ibv_query_gid_type(ibv_context* context, uint8_t port_num, 
   if (!softverbs::valid(port_num) || index >= softverbs::GidTable::kSize) {
     return softverbs::refuse(EINVAL);
   }
+  if (Context::from(context)->dead()) return softverbs::refuse(EIO);
   const auto* entry = Context::from(context)->gids().find(index);
   *type = entry != nullptr && entry->type == IBV_GID_TYPE_ROCE_V2 ? 1 : 0;
   return 0;
 }
 
-SOFTVERBS_EXPORT int ibv_query_pkey(ibv_context*, uint8_t port_num, int index, __be16* pkey) {
+SOFTVERBS_EXPORT int ibv_query_pkey(ibv_context* context, uint8_t port_num, int index,
+                                    __be16* pkey) {
+  if (Context::from(context)->dead()) return softverbs::refuse(EIO);
   if (!softverbs::valid(port_num) || index != 0) return softverbs::refuse(EINVAL);
   *pkey = softverbs::kDefaultPkey;
   return 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/softverbs/verbs/context.h"
+#include "common/softverbs/verbs/device_watch.h"
 #include "common/softverbs/verbs/queue_pair.h"
 #include "common/softverbs/verbs/service.h"
 
@@ -39,6 +40,14 @@ Process::Process()
   // Under Yama only a debugger may copy from and to this process; this names everyone one. It
   // fails where there is no Yama, and there it is not needed.
   prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  device_watch_ = std::make_unique<DeviceWatch>(*this);
+  for (const Device* device : DeviceSet::get().present()) set_port(*device);
+}
+
+bool Process::exists() {
+  Instance& holder = instance();
+  const std::lock_guard lock(holder.mutex);
+  return holder.process != nullptr;
 }
 
 Process& Process::current() {
@@ -67,6 +76,47 @@ void Process::become_inherited() {
 void Process::wait_for_copies() {
   const auto lock = queue_pairs_.lock();
   queue_pairs_.for_each([](QueuePair& queue_pair) { queue_pair.wait_for_copies(); });
+}
+
+void Process::enter(Context& context) {
+  const std::lock_guard lock(contexts_mutex_);
+  contexts_.insert(&context);
+  if (context.dead()) context.die();  // It was removed while it was opened.
+}
+
+void Process::leave(Context& context) {
+  const std::lock_guard lock(contexts_mutex_);
+  contexts_.erase(&context);
+}
+
+void Process::remove(const Device& device) {
+  {
+    const auto lock = queue_pairs_.lock();
+    queue_pairs_.for_each([&](QueuePair& queue_pair) {
+      if (&Context::from(queue_pair.context)->device() == &device) queue_pair.on_device_removal();
+    });
+  }
+  const std::lock_guard lock(contexts_mutex_);
+  for (Context* context : contexts_) {
+    if (&context->device() == &device) context->die();
+  }
+}
+
+void Process::set_port(const Device& device) {
+  const uint32_t bit = 1U << static_cast<unsigned>(device.index);
+  const bool down = device.port_down.load();
+  if (down) {
+    table().ports_down.fetch_or(bit);
+    wait_for_copies();
+  } else {
+    table().ports_down.fetch_and(~bit);
+  }
+  const std::lock_guard lock(contexts_mutex_);
+  for (Context* context : contexts_) {
+    if (&context->device() == &device) {
+      context->report_port(down ? IBV_EVENT_PORT_ERR : IBV_EVENT_PORT_ACTIVE);
+    }
+  }
 }
 
 bool Process::abandon(ibv_context* context) {

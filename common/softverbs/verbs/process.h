@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <set>
 
 #include "common/softverbs/verbs/late_writes.h"
 #include "common/softverbs/verbs/memory_region.h"
@@ -13,7 +15,10 @@
 
 namespace softverbs {
 
+class Context;
+class DeviceWatch;
 class Service;
+struct Device;
 
 /// What the devices of one process share: the published table, the registry of queue pairs and
 /// the service. Made when the first device is opened, never destroyed.
@@ -28,6 +33,8 @@ class Process {
 
   /// The calling process's. Throws std::system_error when it cannot be made.
   static Process& current();
+  /// Whether it has been made.
+  static bool exists();
 
   SharedTable& table() { return *mapping_.get(); }
   [[nodiscard]] int table_memfd() const { return memfd_.get(); }
@@ -52,6 +59,16 @@ class Process {
   /// \return whether nothing lived in it.
   bool abandon(ibv_context* context);
 
+  /// The contexts that are open. Contexts enter and leave by themselves.
+  void enter(Context& context);
+  void leave(Context& context);
+
+  /// A device is gone: what lives in its contexts is dead, and they are told.
+  void remove(const Device& device);
+  /// The port of a device went down or came up: peers can see it, and its contexts are told.
+  void set_port(const Device& device);
+  DeviceWatch& device_watch() { return *device_watch_; }
+
  private:
   void become_inherited();
 
@@ -63,6 +80,9 @@ class Process {
   LateWrites late_writes_;
   std::atomic<uint32_t> next_handle_{1};
   std::atomic<bool> inherited_{false};
+  std::mutex contexts_mutex_;
+  std::set<Context*> contexts_;
+  std::unique_ptr<DeviceWatch> device_watch_;
 };
 
 }  // namespace softverbs

@@ -9,6 +9,10 @@ using softverbs::Context;
 using softverbs::ProtectionDomain;
 
 SOFTVERBS_EXPORT ibv_pd* ibv_alloc_pd(ibv_context* context) {
+  if (Context::from(context)->dead()) {
+    errno = EIO;
+    return nullptr;
+  }
   auto* pd = new ProtectionDomain;
   pd->context = context;
   pd->handle = Context::from(context)->process().next_handle();

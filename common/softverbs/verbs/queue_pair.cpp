@@ -46,6 +46,7 @@ uint32_t reserve(Process& process, QueuePair* queue_pair) {
 QueuePair::QueuePair(ibv_pd* pd_of, const ibv_qp_init_attr& init)
     : ibv_qp{},
       process_(with_service(pd_of)),
+      device_(Context::from(pd_of->context)->device()),
       index_(reserve(process_, this)),
       slot_(process_.table().queue_pair(index_)),
       capabilities_(init.cap),
@@ -91,8 +92,8 @@ int QueuePair::post_send(ibv_send_wr* request, ibv_send_wr** bad) {
   std::lock_guard lock(send_mutex_);
   const ibv_qp_state now = state();
   int error = 0;
-  if (process_.inherited()) error = EIO;
   if (now != IBV_QPS_RTS && now != IBV_QPS_SQD && now != IBV_QPS_ERR) error = EINVAL;
+  if (dead()) error = EIO;
   if (error != 0) {
     *bad = request;
     return error;
@@ -110,9 +111,9 @@ int QueuePair::post_send(ibv_send_wr* request, ibv_send_wr** bad) {
 int QueuePair::post_receive(ibv_recv_wr* request, ibv_recv_wr** bad) {
   std::lock_guard lock(receive_mutex_);
   const ibv_qp_state now = state();
-  if (now == IBV_QPS_RESET || process_.inherited()) {
+  if (now == IBV_QPS_RESET || dead()) {
     *bad = request;
-    return now == IBV_QPS_RESET ? EINVAL : EIO;
+    return dead() ? EIO : EINVAL;
   }
   const int error = responder_.post(request, bad);
   if (now == IBV_QPS_ERR) responder_.flush();
@@ -205,7 +206,7 @@ void QueuePair::on_request(Connection& connection, const Message& request, const
                            slot_.dest_token.load() == connection.token() &&
                            slot_.rq_psn.load() == request.psn &&
                            slot_.port.load() == request.dest_port;
-    if (now == IBV_QPS_ERR || !connected) {
+    if (now == IBV_QPS_ERR || !connected || port_is_down()) {
       const bool gone = now == IBV_QPS_ERR;
       const auto status = gone ? ReplyStatus::kGone : ReplyStatus::kNotReady;
       return connection.reply(Responder::answer(request, status), nullptr);
@@ -255,6 +256,20 @@ void QueuePair::on_peer_death(const Peer& peer) {
   if (peer_.get() != &peer) return;
   requester_.on_peer_death();
   after_progress();
+}
+
+void QueuePair::on_device_removal() {
+  {
+    std::scoped_lock lock(send_mutex_, receive_mutex_);
+    slot_.state.store(IBV_QPS_ERR);
+    requester_.reset();
+    responder_.reset();
+  }
+  wait_for_copies();
+}
+
+bool QueuePair::dead() const {
+  return process_.inherited() || device_.removed.load(std::memory_order_relaxed);
 }
 
 void QueuePair::after_progress() {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/softverbs/verbs/device.h"
 #include "common/softverbs/verbs/message.h"
 #include "common/softverbs/verbs/peer.h"
 #include "common/softverbs/verbs/requester.h"
@@ -53,6 +54,8 @@ class QueuePair : public ibv_qp {
   void on_timer();
   void on_writable(const Peer& peer);
   void on_peer_death(const Peer& peer);
+  /// Nothing that is under way will ever complete.
+  void on_device_removal();
 
   // For the two halves.
   Process& process() { return process_; }
@@ -60,6 +63,9 @@ class QueuePair : public ibv_qp {
   [[nodiscard]] ibv_qp_state state() const { return static_cast<ibv_qp_state>(slot_.state.load()); }
   [[nodiscard]] const ibv_qp_attr& attributes() const { return attributes_; }
   [[nodiscard]] const ibv_qp_cap& capabilities() const { return capabilities_; }
+  [[nodiscard]] bool port_is_down() const {
+    return device_.port_down.load(std::memory_order_relaxed);
+  }
   /// What its requests are addressed to; see port_name().
   [[nodiscard]] uint32_t dest_port() const { return dest_port_; }
   [[nodiscard]] bool signals_all() const { return signals_all_; }
@@ -78,6 +84,8 @@ class QueuePair : public ibv_qp {
  private:
   void apply(const ibv_qp_attr& attributes, int mask);
   void apply_path();
+  /// Its process is another one, or its device is gone.
+  [[nodiscard]] bool dead() const;
   void forget_requests();
   void change_state(ibv_qp_state from, ibv_qp_state to);
   int check(const ibv_qp_attr& attributes, int mask) const;
@@ -86,6 +94,7 @@ class QueuePair : public ibv_qp {
   void after_progress();
 
   Process& process_;
+  const Device& device_;
   const uint32_t index_;
   QueuePairSlot& slot_;
   ibv_qp_attr attributes_{};

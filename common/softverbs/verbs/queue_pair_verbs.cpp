@@ -64,13 +64,14 @@ int QueuePair::check(const ibv_qp_attr& attributes, int mask) const {
 }
 
 int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
-  if (process_.inherited()) return EIO;
+  if (dead()) return EIO;
   if (const int error = check(attributes, mask)) return error;
   std::shared_ptr<Peer> peer;
   if (mask & IBV_QP_DEST_QPN) peer = process_.service().resolve(attributes.dest_qp_num);
   ibv_qp_state to{};
   {
     std::scoped_lock lock(send_mutex_, receive_mutex_);
+    if (dead()) return EIO;
     const ibv_qp_state from = state();
     to = (mask & IBV_QP_STATE) ? attributes.qp_state : from;
     if ((mask & IBV_QP_CUR_STATE) && attributes.cur_qp_state != from) return EINVAL;
@@ -176,6 +177,7 @@ SOFTVERBS_EXPORT ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
   int error = softverbs::check_capabilities(init->cap);
   if (init->send_cq == nullptr || init->recv_cq == nullptr) error = EINVAL;
   if (init->qp_type != IBV_QPT_RC || init->srq != nullptr) error = EOPNOTSUPP;
+  if (softverbs::Context::from(pd->context)->dead()) error = EIO;
   if (error != 0) {
     errno = error;
     return nullptr;
@@ -195,6 +197,7 @@ SOFTVERBS_EXPORT int ibv_modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int attr_mask)
 }
 
 SOFTVERBS_EXPORT int ibv_query_qp(ibv_qp* qp, ibv_qp_attr* attr, int, ibv_qp_init_attr* init_attr) {
+  if (softverbs::Context::from(qp->context)->dead()) return EIO;
   QueuePair::from(qp)->query(*attr, *init_attr);
   return 0;
 }

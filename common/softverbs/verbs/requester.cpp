@@ -97,6 +97,11 @@ int Requester::enqueue(const ibv_send_wr& wr) {
 void Requester::advance() {
   while (next_ != queue_.posted() && !paused_) {
     if (queue_pair_.state() != IBV_QPS_RTS) return;
+    if (queue_pair_.port_is_down()) {
+      // What is on its way still arrives; nothing more gets out.
+      if (first_ == next_ && !awaiting_) on_not_ready();
+      return;
+    }
     if (!(exclusive() ? run_exclusive() : start_next())) return;
   }
 }

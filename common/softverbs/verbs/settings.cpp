@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "common/softverbs/verbs/limits.h"
+
 namespace softverbs {
 namespace {
-
-constexpr int kMaxDevices = 16;
 
 Settings read_environment() {
   Settings settings;

@@ -45,10 +45,15 @@ inline constexpr uint32_t port_name(int device, uint32_t gid_type) {
   return static_cast<uint32_t>(device) | gid_type << 8;
 }
 
+inline constexpr uint32_t device_of_port(uint32_t name) {
+  return name & 0xff;
+}
+
 /// What a process publishes to the processes that it is connected to, in a memfd: its memory
 /// regions and its queue pairs. A peer maps it when a queue pair goes to RTR.
 struct SharedTable {
-  uint64_t token;  ///< Random identity of the process.
+  uint64_t token;                    ///< Random identity of the process.
+  std::atomic<uint32_t> ports_down;  ///< A bit for each device: nothing reaches its port.
   alignas(64) DeathNote death;
   MemoryRegionSlot regions[kMaxMemoryRegions];
   QueuePairSlot queue_pairs[kQueuePairsPerProcess];

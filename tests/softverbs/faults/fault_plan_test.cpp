@@ -32,7 +32,8 @@ TEST(FaultPlan, ADeviceIsThereWithFaultsThatAreUnderstood) {
        {"", "error:rate=1/500", "error:status=rnr-retry-exc:max=3:after=100,delay:rate=1/20:us=200",
         "qp-death:rate=0\n# a comment, with a comma\n\nlate-write:rate=1/9:ms=20 , stall:ms=5,",
         "cm-lost:event=established,cm-lost:event=any:rate=1/2,cm-reject,cm-timeout=500",
-        "post-full,poll-short,reorder,spurious-event,async-event"}) {
+        "post-full,poll-short,reorder,spurious-event,async-event:program=other",
+        "device-removal:device=soft1,device-removal:program=other,port-down:device=soft0"}) {
     with_faults(faults, [] { EXPECT_EQ(devices(), 1); });
   }
 }
@@ -51,6 +52,10 @@ TEST(FaultPlan, OthersAreRefusedWithAReason) {
       {"error:rate", "'rate' has no value"},
       {"cm-lost:event=connected", "event is 'connected'; it takes connect-request"},
       {"delay:us=-1", "us is '-1'"},
+      {"device-removal:device=mlx5_0", "device is 'mlx5_0'; it takes soft0"},
+      {"port-down:device=soft16", "device is '16'; it takes a number up to 15"},
+      {"port-down:rate=1/2", "port-down does not take 'rate': it lasts as long as the plan has it"},
+      {"error:device=soft0", "error does not take 'device'"},
       {"cm-timeout=soon", "cm-timeout is 'soon'"},
       {"log=/nowhere/at/all", "cannot write /nowhere/at/all: No such file"},
       {"@/nowhere/at/all", "cannot read /nowhere/at/all: No such file"},

@@ -31,8 +31,10 @@ TEST(MapGenerator, IsKnownByItsName) {
 TEST(MapGenerator, HasAServiceForEachLine) {
   std::string name = testing::TempDir() + "units-XXXXXX";
   const fs::path directory = ::mkdtemp(name.data());
-  const Maptab table =
-      parse_maptab("data rdmablk://h/disk\nlater rdmablk://h:1/other noauto\n", "maptab");
+  const Maptab table = parse_maptab(
+      "data rdmablk://h/disk\nlater rdmablk://h:1/other noauto\n"
+      "near rdmablk://[fe80::1%v0]/disk cm=tcp,noauto\n",
+      "maptab");
   generate_units(table, MapRoots(), directory);
   std::vector<std::string> made;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
@@ -43,7 +45,10 @@ TEST(MapGenerator, HasAServiceForEachLine) {
                         "dev-rdmablk-h-disk.device.requires/rdmablk-map@data.service",
                         "dev-rdmablk-by\\x2dname-data.device.requires/rdmablk-map@data.service",
                         "dev-rdmablk-h\\x401-other.device.requires/rdmablk-map@later.service",
-                        "dev-rdmablk-by\\x2dname-later.device.requires/rdmablk-map@later.service"));
+                        "dev-rdmablk-by\\x2dname-later.device.requires/rdmablk-map@later.service",
+                        "dev-rdmablk-fe80::1\\x2b25v0\\x4010813-disk.device.requires/"
+                        "rdmablk-map@near.service",
+                        "dev-rdmablk-by\\x2dname-near.device.requires/rdmablk-map@near.service"));
   fs::remove_all(directory);
 }
 

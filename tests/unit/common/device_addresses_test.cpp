@@ -26,15 +26,15 @@ std::string choice(const std::vector<DeviceAddress>& addresses, const std::strin
 }
 
 TEST(ChooseSource, TakesThePeersFamily) {
-  const std::vector<DeviceAddress> addresses{of("fe80::1", 64), of("192.0.2.1", 24),
+  const std::vector<DeviceAddress> addresses{of("fe80::1%lo", 64), of("192.0.2.1", 24),
                                              of("2001:db8::1", 64)};
   EXPECT_EQ(choice(addresses, "192.0.2.9"), "192.0.2.1");
   EXPECT_EQ(choice(addresses, "198.51.100.9"), "192.0.2.1");
   EXPECT_EQ(choice(addresses, "2001:db8::9"), "2001:db8::1");
-  EXPECT_EQ(choice(addresses, "fe80::9"), "fe80::1");
+  EXPECT_EQ(choice(addresses, "fe80::9%lo"), "fe80::1%lo");
   EXPECT_EQ(choice({of("192.0.2.1", 24)}, "2001:db8::9"), "none");
-  EXPECT_EQ(choice({of("fe80::1", 64)}, "2001:db8::9"), "none");
-  EXPECT_EQ(choice({of("2001:db8::1", 64)}, "fe80::9"), "none");
+  EXPECT_EQ(choice({of("fe80::1%lo", 64)}, "2001:db8::9"), "none");
+  EXPECT_EQ(choice({of("2001:db8::1", 64)}, "fe80::9%lo"), "none");
 }
 
 TEST(ChooseSource, PrefersTheSameNetwork) {
@@ -60,11 +60,25 @@ TEST(SocketAddressTest, ComparesAddresses) {
   EXPECT_TRUE(at("192.0.2.1").shares(at("203.0.113.1"), 0));
   EXPECT_TRUE(at("::1").is_same_host(at("::1")));
   EXPECT_FALSE(at("::1").is_same_host(at("::2")));
-  EXPECT_TRUE(at("fe80::1%lo").is_same_host(at("fe80::1")));
   EXPECT_FALSE(at("fe80::1%lo").is_same_host(at("fe80::1%4096")));
   EXPECT_FALSE(at("192.0.2.1").is_link_local());
-  EXPECT_TRUE(at("fe80::1").is_link_local());
+  EXPECT_TRUE(at("fe80::1%lo").is_link_local());
   EXPECT_EQ(at("fe80::1%lo").text(), "[fe80::1%lo]:0");
+}
+
+std::string complaint(const std::string& host) {
+  try {
+    resolve({host, 0});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(SocketAddressTest, WantsToKnowTheLinkOfALinkLocalAddress) {
+  EXPECT_THAT(complaint("fe80::1"), HasSubstr("as in [fe80::1%eth0]"));
+  EXPECT_THAT(complaint("fe80::1%nosuch0"), HasSubstr("no network interface 'nosuch0'"));
+  EXPECT_EQ(complaint("fe80::1%lo"), "");
 }
 
 TEST(FindDevice, SaysThatThereIsNone) {

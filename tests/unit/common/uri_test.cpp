@@ -16,6 +16,20 @@ TEST(HostPort, TakesNamesAndAddresses) {
   EXPECT_EQ(parse_host_port("fe80::1%eth0"), (HostPort{"fe80::1%eth0", kDefaultPort}));
 }
 
+TEST(HostPort, TakesTheInterfaceOfALinkLocalAddress) {
+  EXPECT_EQ(parse_host_port("[fe80::1%eth0]:7"), (HostPort{"fe80::1%eth0", 7}));
+  EXPECT_EQ(parse_host_port("[fe80::1%25eth0]:7"), (HostPort{"fe80::1%eth0", 7}));
+  EXPECT_EQ(parse_host_port("fe80::1%25eth0.100"), (HostPort{"fe80::1%eth0.100", kDefaultPort}));
+  EXPECT_EQ(parse_host_port("[fe80::1%2]"), (HostPort{"fe80::1%2", kDefaultPort}));
+  EXPECT_EQ(parse_host_port("[fe80::1%25]"), (HostPort{"fe80::1%25", kDefaultPort}));
+  EXPECT_EQ(parse_uri("rdmablk://[fe80::1%25v0]/disk"),
+            (Uri{{"fe80::1%v0", kDefaultPort}, "disk"}));
+  EXPECT_EQ(parse_uri("rdmablk://[fe80::1%v0]/disk").text(), "rdmablk://[fe80::1%v0]:10812/disk");
+  for (const char* text : {"[fe80::1%]", "host%eth0", "192.0.2.1%eth0", "[fe80::1%a%b]", "%eth0"}) {
+    EXPECT_THROW(parse_host_port(text), UsageError) << text;
+  }
+}
+
 TEST(HostPort, RefusesWhatIsNone) {
   for (const char* text :
        {"",       ":1",        "host:",  "host:0", "host:65536", "host:-1", "host:1x",
@@ -26,7 +40,9 @@ TEST(HostPort, RefusesWhatIsNone) {
 }
 
 TEST(HostPort, TextCanBeReadAgain) {
-  for (const HostPort& target : {HostPort{"storage1", 1}, HostPort{"::1", 65535}}) {
+  for (const HostPort& target :
+       {HostPort{"storage1", 1}, HostPort{"::1", 65535}, HostPort{"fe80::1%eth0", 1},
+        HostPort{"fe80::1%25", 1}, HostPort{"fe80::1%25x", 1}, HostPort{"fe80::1%2525", 1}}) {
     EXPECT_EQ(parse_host_port(target.text()), target);
   }
   EXPECT_EQ((HostPort{"::1", 2}).text(), "[::1]:2");

@@ -26,6 +26,28 @@ TEST(ReachHint, NamesTheProgramAndBothPorts) {
   EXPECT_THAT(initiator::reach_hint(address("2001:db8::1")), HasSubstr("-a 2001:db8::1 -p"));
 }
 
+TEST(ReachHint, KnowsTheWayByTcp) {
+  const std::string hint = initiator::reach_hint(address("192.0.2.1"), cm::Method::tcp);
+  EXPECT_THAT(hint, HasSubstr("--cm tcp or both"));
+  EXPECT_THAT(hint, HasSubstr("TCP port 10812 "));
+  EXPECT_THAT(hint, HasSubstr("ibv_rc_pingpong -g INDEX 192.0.2.1"));
+  EXPECT_THAT(hint, HasSubstr("; `rdmablk doctor 192.0.2.1:10812 --cm tcp` tells more"));
+  EXPECT_THAT(hint, Not(HasSubstr("rping")));
+  EXPECT_EQ(initiator::without_doctor("no answer; " + hint).find("doctor"), std::string::npos);
+}
+
+TEST(Unreachable, KnowsTheWayByTcp) {
+  const auto peer = address("192.0.2.1");
+  const auto tcp = cm::Method::tcp;
+  const std::string hint = "; " + initiator::reach_hint(peer, tcp);
+  const Finding no_way = unreachable(Obstacle::no_way, "no port" + hint, peer, tcp);
+  EXPECT_EQ(no_way.found, "no port");
+  EXPECT_THAT(no_way.advice, Not(HasSubstr("ip route get")));
+  EXPECT_THAT(unreachable(Obstacle::no_answer, "late", peer, tcp).advice,
+              HasSubstr("ibv_rc_pingpong"));
+  EXPECT_THAT(unreachable(Obstacle::no_listener, "", peer, tcp).advice, HasSubstr("--cm"));
+}
+
 TEST(Unreachable, TellsApartWhatIsInTheWay) {
   const auto peer = address("192.0.2.1");
   const Finding no_way = unreachable(Obstacle::no_way, "no device", peer);

@@ -234,9 +234,12 @@ TEST(OptionsTest, TellsTheDeviceOfItsConnections) {
                                                 .retries = 5}));
   EXPECT_THAT(complaint("--retries", "8"), HasSubstr("--retries takes"));
   for (const char* const way : {"rdmacm", "both"}) {
-    EXPECT_THROW(parse({"--export", "a=memory:1M", "--insecure", "--cm", way, "--pkey-index", "1"}),
-                 UsageError)
-        << way;
+    for (const char* const option : {"--pkey-index=1", "--gid-index=1", "--device=mlx5_0/1"}) {
+      EXPECT_THROW(parse({"--export", "a=memory:1M", "--insecure", "--cm", way, option}),
+                   UsageError)
+          << way << " " << option;
+    }
+    EXPECT_TRUE(parse({"--export", "a=memory:1M", "--insecure", "--cm", way, "--device=mlx5_0"}));
   }
 }
 
