@@ -49,7 +49,7 @@ images=("$image")
 if [[ -n $other_address ]]; then
   other=$scratch/other
   touch "$other"
-  "$rdmablk" mount "rdmablk://$other_address:$port/other" "$other"
+  "$rdmablk" mount "rdmablk://$other_address:$port/other" "$other" --quiet
   images+=("$other")
 fi
 loads=()
