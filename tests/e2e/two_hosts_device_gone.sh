@@ -13,7 +13,7 @@ start_target --export "$(export_spec disk 16M)" --export "$(export_spec other 16
 port=${target##*:}
 target=$RDMABLK_VM_PEER_ADDRESS:$port
 
-target_status() { at target "$tools/rdmablk" status --admin-socket "$socket"; }
+target_status() { at target "$tools/rdmablk" status --socket "$socket"; }
 
 # load FILE: writes and verifies it until $scratch/enough is there; a line in FILE.rounds for each time.
 load() {
@@ -49,7 +49,7 @@ images=("$image")
 if [[ -n $other_address ]]; then
   other=$scratch/other
   touch "$other"
-  "$rdmablk" mount "rdmablk://$other_address:$port/other" "$other"
+  "$rdmablk" mount "rdmablk://$other_address:$port/other" "$other" --quiet
   images+=("$other")
 fi
 loads=()
@@ -70,7 +70,7 @@ at target rdma link add "$device" type "$kind" netdev "$interface"
 wait_until "the target serves it again" is_in_log "RDMA device $device is back, and is served"
 expect_more_rounds "${images[@]}"
 [[ ! $(target_status) =~ away ]] || fail "the device is still away: $(target_status)"
-"$rdmablk" list "rdmablk://$target" >"$scratch/list"
+"$rdmablk" list "$target" >"$scratch/list"
 expect_match "the exports" "disk" "$(cat "$scratch/list")"
 
 touch "$scratch/enough"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 
 #include "common/verbs/context.h"
 #include "event_waiter.h"
@@ -33,6 +34,21 @@ std::string address_of(const char* variable, const char* otherwise) {
   return value != nullptr ? value : otherwise;
 }
 
+std::string near_host() {
+  return address_of("RDMABLK_TEST_ADDRESS", "127.0.0.1");
+}
+
+std::string far_host() {
+  return address_of("RDMABLK_TEST_ADDRESS_1", "127.0.0.2");
+}
+
+/// Why this cannot be tried here; null when it can.
+const char* lacks_devices() {
+  const bool is_guest = std::getenv("RDMABLK_IN_VM") != nullptr;
+  const bool has_two = std::getenv("RDMABLK_TEST_ADDRESS_1") != nullptr;
+  return is_guest && !has_two ? "it takes two devices: scripts/vm --links 2" : nullptr;
+}
+
 SocketAddress at(const std::string& host, std::uint16_t port) {
   return resolve({host, port}).front();
 }
@@ -45,6 +61,7 @@ void fill(std::span<std::byte> bytes, unsigned seed) {
 class TargetPathsTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    if (const char* const reason = lacks_devices()) GTEST_SKIP() << reason;
     protocol::Hello hello;
     hello.version_min = hello.version_max = protocol::kVersion;
     hello.features = features_;
@@ -80,10 +97,8 @@ class TargetPathsTest : public ::testing::Test {
 
   Features features_{Feature::paths};
   TargetProcess target_{arguments()};
-  SocketAddress near_ =
-      at(address_of("RDMABLK_TEST_ADDRESS", "127.0.0.1"), target_.address().port());
-  SocketAddress far_ =
-      at(address_of("RDMABLK_TEST_ADDRESS_1", "127.0.0.2"), target_.address().port());
+  SocketAddress near_ = at(near_host(), target_.address().port());
+  SocketAddress far_ = at(far_host(), target_.address().port());
   EventWaiter waiter_;
   RawInitiator initiator_{waiter_, near_};
 };
@@ -190,6 +205,90 @@ TEST_F(TargetPathsTest, SessionsMayComeOverAnyDevice) {
   RawQueue queue = connect(attachment, far_);
   ASSERT_FALSE(queue.refusal()) << queue.refusal()->text;
   EXPECT_EQ(queue.read_table(attachment.table).size(), 16U);
+}
+
+/// Exports that get another size while they are used over two devices.
+class ResizedPathsTest : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kChunk = 64 << 10;
+
+  void SetUp() override {
+    if (const char* const reason = lacks_devices()) GTEST_SKIP() << reason;
+    target_.emplace(std::vector<std::string>{"--listen", "0.0.0.0:0", "--keepalive", "0",
+                                             "--export", "disk=memory:256K,chunk=64K"},
+                    0, "rdmablk-commanded-target");
+    const auto port = target_->address().port();
+    initiator_.emplace(waiter_, at(near_host(), port));
+    protocol::Hello hello;
+    hello.version_min = hello.version_max = protocol::kVersion;
+    hello.features = {Feature::paths, Feature::resize};
+    ASSERT_EQ(initiator_->request(MessageType::hello, hello).header.status, Status::ok);
+    attachment_ = initiator_->attach("disk", Access::read_write);
+    queue_.emplace(waiter_, at(far_host(), port), queue_request(attachment_).encode());
+    ASSERT_FALSE(queue_->refusal()) << queue_->refusal()->text;
+  }
+  void TearDown() override {
+    if (target_) target_->show_log_if_failed();
+  }
+
+  Received ask(std::uint64_t number) {
+    return initiator_->request(MessageType::table,
+                               protocol::Table{attachment_.attachment, number, 0});
+  }
+  std::vector<protocol::ChunkEntry> table(std::uint64_t number) {
+    const auto answer = ask(number);
+    EXPECT_EQ(answer.header.status, Status::ok) << answer.reason();
+    return queue_->read_table(protocol::TableReply::decode(answer.payload).value().table);
+  }
+
+  void begin_resize(std::uint64_t size) {
+    target_->write_input("resize disk " + std::to_string(size) + "\n");
+  }
+  protocol::EventNotice receive_notice() {
+    const auto received = initiator_->receive();
+    EXPECT_EQ(received.header.type, MessageType::event);
+    tag_ = received.header.tag;
+    return protocol::EventNotice::decode(received.payload).value();
+  }
+  void acknowledge() {
+    initiator_->send({MessageType::event, true, Status::ok, tag_}, protocol::Empty{});
+  }
+  std::string answer() { return target_->wait_for_line("resize disk: "); }
+
+  std::optional<TargetProcess> target_;
+  EventWaiter waiter_;
+  std::optional<RawInitiator> initiator_;
+  protocol::AttachReply attachment_;
+  std::optional<RawQueue> queue_;
+  std::uint64_t tag_ = 0;
+};
+
+TEST_F(ResizedPathsTest, ShrinksOverAllDevicesWhenItIsAcknowledged) {
+  const auto old = table(attachment_.table.number);
+  ASSERT_EQ(old.size(), 4U);
+  begin_resize(2 * kChunk);
+  const auto notice = receive_notice();
+  ASSERT_EQ(notice.kind, protocol::EventKind::resized);
+  EXPECT_EQ(table(attachment_.table.number).size(), 4U) << "until it is acknowledged";
+  const auto now = table(notice.table.number);
+  EXPECT_EQ(now.size(), 2U);
+  ASSERT_EQ(queue_->read(old[3].address, old[3].rkey, 512), IBV_WC_SUCCESS);
+  acknowledge();
+  EXPECT_EQ(answer(), "done");
+  EXPECT_EQ(ask(attachment_.table.number).header.status, Status::stale);
+  ASSERT_EQ(queue_->read(now[1].address, now[1].rkey, 512), IBV_WC_SUCCESS);
+  EXPECT_NE(queue_->read(old[3].address, old[3].rkey, 512), IBV_WC_SUCCESS);
+}
+
+TEST_F(ResizedPathsTest, GrowsOverAllDevices) {
+  begin_resize(6 * kChunk);
+  const auto notice = receive_notice();
+  const auto now = table(notice.table.number);
+  ASSERT_EQ(now.size(), 6U);
+  ASSERT_EQ(queue_->write(now[5].address, now[5].rkey, kChunk), IBV_WC_SUCCESS);
+  acknowledge();
+  EXPECT_EQ(answer(), "done");
+  ASSERT_EQ(queue_->read(now[5].address, now[5].rkey, kChunk), IBV_WC_SUCCESS);
 }
 
 /// An initiator that does not know the feature.

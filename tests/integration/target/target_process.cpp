@@ -50,13 +50,8 @@ TargetProcess::TargetProcess(const std::vector<std::string>& arguments, std::uin
                              const std::string& program)
     : state_(::testing::TempDir() + "/rdmablk-state-XXXXXX") {
   if (::mkdtemp(state_.data()) == nullptr) throw SystemError("make a directory", errno);
-  std::vector<std::string> command{path_of(program),
-                                   "--log-level",
-                                   "debug",
-                                   "--state-dir",
-                                   state_,
-                                   "--admin-socket",
-                                   "none"};
+  std::vector<std::string> command{path_of(program), "--log-level",    "debug", "--state-dir",
+                                   state_,           "--admin-socket", "none"};
   const auto has = [&](const char* option) {
     return std::find(arguments.begin(), arguments.end(), option) != arguments.end();
   };
