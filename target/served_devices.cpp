@@ -59,8 +59,9 @@ void ServedDevices::look() {
 }
 
 void ServedDevices::watch_events(ibv_context* device) {
-  events_.emplace(device, std::make_unique<DeviceEvents>(io_, device, [this] {
-                    if (watch_) watch_->look_soon();
+  events_.emplace(device,
+                  std::make_unique<verbs::DeviceEvents>(io_, device, [this](ibv_event_type type) {
+                    if (type == IBV_EVENT_DEVICE_FATAL && watch_) watch_->look_soon();
                   }));
 }
 

@@ -12,7 +12,7 @@
 
 #include "common/cm/device_watch.h"
 #include "common/lifetime.h"
-#include "target/device_events.h"
+#include "common/verbs/device_events.h"
 #include "target/exports.h"
 #include "target/listening.h"
 #include "target/registrar.h"
@@ -64,7 +64,7 @@ class ServedDevices final : private cm::DeviceHandler {
   std::function<void()> changed_;
   std::set<std::string> away_;
   std::map<ibv_context*, std::string> leaving_;  ///< gone, and not let go of yet
-  std::map<ibv_context*, std::unique_ptr<DeviceEvents>> events_;
+  std::map<ibv_context*, std::unique_ptr<verbs::DeviceEvents>> events_;
   std::optional<cm::DeviceWatch> watch_;
   asio::steady_timer retry_;  ///< of addresses that are not back
   Lifetime lifetime_;

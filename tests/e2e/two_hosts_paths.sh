@@ -73,8 +73,8 @@ expect_both_carry() {
   done
 }
 
-cut() { lose_packets initiator 100 "$1" && lose_packets target 100 "$1"; }
-mend() { repair_link initiator "$1" && repair_link target "$1"; }
+cut_link() { lose_packets initiator 100 "$1" && lose_packets target 100 "$1"; }
+mend_link() { repair_link initiator "$1" && repair_link target "$1"; }
 
 start_two_hosts
 [[ -n ${RDMABLK_VM_PEER_ADDRESS_1:-} ]] || skip "it takes two links: scripts/vm --hosts 2 --links 2"
@@ -98,10 +98,10 @@ for mount in "$disk" "$file"; do
 done
 expect_both_carry
 for link in 0 1; do
-  cut "$link"
+  cut_link "$link"
   await_loss "$link"
   await_work
-  mend "$link"
+  mend_link "$link"
   await_both
   expect_both_carry
   link_down initiator "$link"

@@ -62,12 +62,13 @@ TEST(MountsReport, ShowsThePathsOfAMountThatHasSeveral) {
   add_path(reports[0], "192.0.2.1:10812", "mlx5_0", true);
   EXPECT_THAT(mounts_text(reports), Not(HasSubstr("PATH")));
   add_path(reports[0], "192.0.2.2:10812", "", false);
-  EXPECT_THAT(mounts_text(reports),
-              testing::EndsWith(
-                  "\n\n"
-                  "MOUNT POINT  PATH             DEVICE  STATE  QUEUES   READ  WRITTEN  FAILURES\n"
-                  "/mnt/disk    192.0.2.1:10812  mlx5_0  up          2  4 KiB      0 B         3\n"
-                  "/mnt/disk    192.0.2.2:10812  -       down        0  4 KiB      0 B         3\n"));
+  EXPECT_THAT(
+      mounts_text(reports),
+      testing::EndsWith(
+          "\n\n"
+          "MOUNT POINT  PATH             DEVICE  STATE  QUEUES   READ  WRITTEN  FAILURES\n"
+          "/mnt/disk    192.0.2.1:10812  mlx5_0  up          2  4 KiB      0 B         3\n"
+          "/mnt/disk    192.0.2.2:10812  -       down        0  4 KiB      0 B         3\n"));
   const Json paths = mounts_json(reports).at("mounts")[0].at("paths");
   ASSERT_EQ(paths.size(), 2U);
   EXPECT_EQ(paths[0].at("device"), "mlx5_0");

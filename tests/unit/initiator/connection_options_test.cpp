@@ -62,8 +62,8 @@ TEST(ConnectionOptions, TakePathsWithThePortOfTheWayToConnect) {
   options.check(Spelling::command_line);
   SessionOptions session;
   options.apply_to(session);
-  EXPECT_THAT(session.paths, testing::ElementsAre(HostPort{"192.0.2.2", 10813},
-                                                  HostPort{"2001:db8::3", 7000}));
+  EXPECT_THAT(session.paths,
+              testing::ElementsAre(HostPort{"192.0.2.2", 10813}, HostPort{"2001:db8::3", 7000}));
   EXPECT_THAT(refusal("path", "host:port"), HasSubstr("host:port"));
   while (options.paths.size() < 8) options.paths.emplace_back("192.0.2.9");
   EXPECT_THROW(options.check(Spelling::command_line), UsageError);
