@@ -33,9 +33,9 @@ DeviceSet::DeviceSet() {
 
 Device* DeviceSet::make(int index) {
   const Settings& settings = Settings::get();
-  auto* const device = new Device;
+  Device* const device = made_.emplace_back(std::make_unique<Device>()).get();
   device->index = index;
-  device->number = made_++;
+  device->number = static_cast<int>(made_.size()) - 1;
   device->base.node_type = settings.iwarp() ? IBV_NODE_RNIC : IBV_NODE_CA;
   device->base.transport_type = settings.iwarp() ? IBV_TRANSPORT_IWARP : IBV_TRANSPORT_IB;
   std::snprintf(device->base.name, sizeof device->base.name, "soft%d", index);

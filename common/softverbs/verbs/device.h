@@ -72,7 +72,7 @@ class DeviceSet {
 
   std::mutex mutex_;
   int count_ = 0;
-  int made_ = 0;
+  std::vector<std::unique_ptr<Device>> made_;  ///< Those that were removed, too.
   std::array<Device*, kMaxDevices> current_{};
 };
 
