@@ -103,3 +103,16 @@ serve "[$link_local]"
 lists "of one link" "[$link_local]"
 refuses "cannot connect" "[$link_local_1]" --timeout 2
 stop_target
+
+# By TCP, which iWARP has no place for.
+if [[ $device == rxe* ]]; then
+  address='[::]'
+  start_target --export "$(export_spec disk 8M)" --cm tcp
+  port=${target##*:}
+  lists "by IPv6 and TCP" "[$RDMABLK_VM_PEER_ADDRESS6]" --cm tcp
+  lists "by a link-local address and TCP" "[$encoded]" --cm tcp
+  lists "by TCP with smaller packets" "[$link_local_1]" --cm tcp --path-mtu 512 --traffic-class 8
+  stop_target
+else
+  expect_fail 1 "iWARP.*--cm rdmacm" "$rdmablk" list "[$link_local]" --cm tcp
+fi

@@ -13,8 +13,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
+/// A link-local address takes an interface, which its GID does not tell.
 SocketAddress address(const std::string& text) {
-  return resolve({text, 1}).front();
+  const bool is_link_local = text.starts_with("fe") && text[2] >= '8' && text[2] <= 'b';
+  return resolve({is_link_local ? text + "%lo" : text, 1}).front();
 }
 
 /// Two devices that cannot do anything.
