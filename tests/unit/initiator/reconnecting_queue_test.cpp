@@ -363,6 +363,7 @@ class MortalQueue final : public ConnectedQueue {
     }
     return count;
   }
+  bool is_idle() const noexcept override { return requests_.empty(); }
   int fd() const noexcept override { return event_.fd(); }
   void arm() noexcept override { event_.signal(); }  // never sleeps while there is one
 
