@@ -30,6 +30,7 @@ struct QueuePlace {
     way = {};
     resize = nullptr;
     hand_over.call_back_resize();
+    hand_over.take_resized();
   }
 
   /// Its thread has one, or is given one, that takes this way.
@@ -105,6 +106,11 @@ class AttachedImage : public RemoteImage {
 
   /// It was attached again, maybe with another size; its queues have no connections.
   void adopt_size();
+
+  /// A connection of some of its queues was ended, which they have to see.
+  void tell_queues() const {
+    if (has_news_) has_news_();
+  }
 
   /// All connections have been ended.
   void set_fenced() noexcept;

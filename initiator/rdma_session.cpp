@@ -235,6 +235,7 @@ void RdmaSession::end_links(std::size_t path, const std::string& why) {
   for (const OpenLink& open : links_) {
     if (open.path == path) open.link->end(why);
   }
+  for (const AttachedImage* const image : images_) image->tell_queues();
   if (path == paths_.admin() && is_open_) lose(why);
 }
 
@@ -243,6 +244,7 @@ std::weak_ptr<SessionDevice> RdmaSession::drop_device(const ibv_context* device,
   for (const OpenLink& open : links_) {
     if (open.link->device() == device) open.link->end(why);
   }
+  for (const AttachedImage* const image : images_) image->tell_queues();
   keeper_.device_gone(device, why);
   if (admin_ && admin_->device() == device) admin_->lose(why);
   return devices_.drop(device);

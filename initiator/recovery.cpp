@@ -116,7 +116,9 @@ void Recovery::take_given_up(AttachedImage& image) {
     const std::size_t path = place->path;
     place->disconnect();
     if (image.is_lost() || !dead->is_down()) continue;
-    if (!dead->was_closed_by_peer()) session_.keeper().failed(path, dead->failure());
+    // One that ended with the session says nothing of its own path.
+    const bool is_path_to_blame = !dead->was_closed_by_peer() && !place->hand_over.is_fenced();
+    if (is_path_to_blame) session_.keeper().failed(path, dead->failure());
     begin_outage(fmt::format("I/O queue {} of {}: {}", place->number,
                              image.attached().reply().info.name, dead->failure()));
     outage_->undone += place->hand_over.undone();

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 namespace rdmablk::initiator {
 namespace {
 
@@ -58,9 +60,12 @@ TEST_F(PathsTest, TellWhatTheyAreLike) {
 }
 
 TEST_F(PathsTest, CountWhatQueuesHaveDoneThatAreGone) {
-  Request read{.operation = Operation::read, .length = 4096};
-  Request write{.operation = Operation::write, .length = 512};
-  Request failed{.operation = Operation::write, .length = 512};
+  Request read;
+  read.length = 4096;
+  Request write;
+  write.operation = Operation::write;
+  write.length = 512;
+  Request failed = write;
   failed.error = EIO;
   auto first = paths_.count_for(0);
   auto second = paths_.count_for(0);
