@@ -20,8 +20,8 @@ namespace {
 using Kind = Finding::Kind;
 
 ListenAddresses at_any_port(ListenAddresses addresses) {
-  for (auto& [method, of_method] : addresses) {
-    for (SocketAddress& address : of_method) address.set_port(0);
+  for (ListenGroup& group : addresses) {
+    for (SocketAddress& address : group.addresses) address.set_port(0);
   }
   return addresses;
 }
@@ -57,10 +57,7 @@ void probe_devices(const Options& options, Findings& findings) {
   ListenAddresses addresses;
   for (const ListenPlace& place : options.listen) {
     findings.attempt([&] {
-      const auto found = resolve(place.where);
-      auto& of_method = addresses[place.method];
-      of_method.insert(of_method.end(), found.begin(), found.end());
-      return fmt::format("to listen on {}", found.front().text());
+      return fmt::format("to listen on {}", add_place(addresses, place).text());
     });
   }
   if (verbs::DeviceList().devices().empty()) {

@@ -62,12 +62,17 @@ void listen_on(cm::ConnectionManager& manager, const std::vector<SocketAddress>&
 
 ListenAddresses resolve_all(const std::vector<ListenPlace>& places) {
   ListenAddresses addresses;
-  for (const ListenPlace& place : places) {
-    auto& of_method = addresses[place.method];
-    const auto found = resolve(place.where);
-    of_method.insert(of_method.end(), found.begin(), found.end());
-  }
+  for (const ListenPlace& place : places) add_place(addresses, place);
   return addresses;
+}
+
+SocketAddress add_place(ListenAddresses& addresses, const ListenPlace& place) {
+  const auto found = resolve(place.where);
+  auto group = addresses.end();
+  if (!place.is_wanted) group = std::ranges::find(addresses, place.method, &ListenGroup::method);
+  if (group == addresses.end()) group = addresses.insert(group, ListenGroup{place.method, {}});
+  group->addresses.insert(group->addresses.end(), found.begin(), found.end());
+  return found.front();
 }
 
 std::set<cm::Method> methods_of(const std::vector<ListenPlace>& places) {
@@ -79,8 +84,8 @@ std::set<cm::Method> methods_of(const std::vector<ListenPlace>& places) {
 Listeners listen_on(const cm::Managers& managers, const ListenAddresses& addresses,
                     cm::RequestHandler& handler) {
   Listeners listeners;
-  for (const auto& [method, of_method] : addresses) {
-    listen_on(*managers.at(method), of_method, handler, listeners);
+  for (const ListenGroup& group : addresses) {
+    listen_on(*managers.at(group.method), group.addresses, handler, listeners);
   }
   return listeners;
 }

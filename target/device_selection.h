@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -14,8 +13,17 @@ namespace rdmablk::target {
 
 using Listeners = std::vector<std::unique_ptr<cm::Listener>>;
 
-/// The addresses that a target is to listen on, by the method that those use who come there.
-using ListenAddresses = std::map<cm::Method, std::vector<SocketAddress>>;
+/// Addresses of which a target is to listen on all that this host has, and on one at least, and how
+/// those connect who come there.
+struct ListenGroup {
+  cm::Method method = cm::Method::rdmacm;
+  std::vector<SocketAddress> addresses;
+};
+using ListenAddresses = std::vector<ListenGroup>;
+
+/// Adds the addresses of a place. Throws Error.
+/// @return the first of them.
+SocketAddress add_place(ListenAddresses& addresses, const ListenPlace& place);
 
 /// Looks them up. Throws Error.
 ListenAddresses resolve_all(const std::vector<ListenPlace>& places);
@@ -24,8 +32,8 @@ ListenAddresses resolve_all(const std::vector<ListenPlace>& places);
 std::set<cm::Method> methods_of(const std::vector<ListenPlace>& places);
 
 /// Listens on all of some addresses that this host has; when the port is to be chosen, on the first
-/// of each method alone. Throws Error when a port is taken, or when this host has none of the
-/// addresses of a method.
+/// of each group alone. Throws Error when a port is taken, or when this host has none of the
+/// addresses of a group.
 /// @param managers one for each method. @param handler outlives the listeners.
 Listeners listen_on(const cm::Managers& managers, const ListenAddresses& addresses,
                     cm::RequestHandler& handler);

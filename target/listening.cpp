@@ -13,10 +13,10 @@ Listening::Listening(const cm::Managers& managers, ListenAddresses addresses,
     : managers_(managers), wanted_(std::move(addresses)), handler_(handler) {}
 
 void Listening::begin() {
-  for (const auto& [method, addresses] : wanted_) {
-    for (auto& listener : listen_on(managers_, {{method, addresses}}, handler_)) {
+  for (const ListenGroup& group : wanted_) {
+    for (auto& listener : listen_on(managers_, {group}, handler_)) {
       const SocketAddress address = listener->address();
-      places_.push_back({method, address, std::move(listener)});
+      places_.push_back({group.method, address, std::move(listener)});
     }
   }
 }

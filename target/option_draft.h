@@ -21,7 +21,7 @@ struct OptionDraft {
   Options options;  ///< its exports are those of the configuration
   std::vector<ExportSpec> command_line_exports;
   std::vector<cm::Method> methods{cm::default_method()};
-  std::optional<std::string> listen;
+  std::vector<std::string> listen;
   bool insecure = false;
   Invocation invocation;
 };

@@ -84,14 +84,16 @@ void describe_access(CLI::App& app, OptionDraft& draft) {
 
 void describe_places(CLI::App& app, OptionDraft& draft) {
   Options& options = draft.options;
-  add_text(
-      app, "--listen", "ADDR[:PORT]",
-      [&](const std::string& text) {
-        parse_listen(text, draft.methods);
-        draft.listen = text;
-      },
-      "Where to listen; without it on all addresses. Without PORT it is 10812 for rdmacm and 10813 "
-      "for tcp; with --cm both, tcp gets the port after PORT");
+  const auto take_places = [&draft](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) parse_listen(text, draft.methods);
+    draft.listen = texts;
+  };
+  app.add_option_function<std::vector<std::string>>(
+         "--listen", take_places,
+         "Where to listen; may be given several times, without it on all addresses. Without PORT it "
+         "is 10812 for rdmacm and 10813 for tcp; with --cm both, tcp gets the port after PORT")
+      ->type_name("ADDR[:PORT]")
+      ->allow_extra_args(false);
   add_text(
       app, "--state-dir", "DIRECTORY",
       [&](const std::string& path) { options.state_directory = path; },

@@ -75,10 +75,16 @@ void check_exports(const Options& options) {
 }
 
 std::vector<ListenPlace> places_to_listen(const OptionDraft& draft) {
-  if (draft.listen) return parse_listen(*draft.listen, draft.methods);
+  std::vector<ListenPlace> places;
+  const auto add = [&](const std::string& text) {
+    for (ListenPlace& place : parse_listen(text, draft.methods)) places.push_back(std::move(place));
+  };
+  for (const std::string& text : draft.listen) add(text);
+  if (!places.empty()) return places;
   if (draft.options.command) return parse_listen("127.0.0.1:0", draft.methods);
-  auto places = parse_listen("0.0.0.0", draft.methods);
-  for (ListenPlace& place : parse_listen("[::]", draft.methods)) places.push_back(std::move(place));
+  add("0.0.0.0");
+  add("[::]");
+  for (ListenPlace& place : places) place.is_wanted = false;
   return places;
 }
 

@@ -21,6 +21,9 @@ struct ListenPlace {
   cm::Method method = cm::Method::rdmacm;
   HostPort where;
 
+  /// Whether it was asked for; of those that were not, one of each method will do.
+  bool is_wanted = true;
+
   bool operator==(const ListenPlace&) const = default;
 };
 

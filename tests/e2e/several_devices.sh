@@ -39,3 +39,15 @@ expect_fail 1 "'disk' cannot be used over .*ulimit -l" "$rdmablk" copy "$(uri_ov
 expect_match "the log" "error: export 'disk' cannot be used over .*ulimit -l" "$(cat "$target_log")"
 expect_copy "$here"
 stop_target
+
+# It can be told each address.
+run_with=()
+address=$here
+start_target --export disk=memory:2M --listen "$there:0"
+expect_match "the log" "listening on $here:[0-9]+ and $there:[0-9]+ over" "$(cat "$target_log")"
+"$rdmablk" copy "$scratch/data" "$(uri_over "$here")" --quiet || fail "copying over $here"
+target=$(sed -n 's/.*listening on [^ ]* and \([^ ]*\) .*/\1/p' "$target_log")
+expect_copy "$there"
+stop_target
+expect_fail 1 "cannot listen on .*192.0.2.1" "$RDMABLK_BIN/rdmablk-target" --insecure --export disk=memory:2M \
+  --state-dir "$scratch/state" --listen "$here:0" --listen 192.0.2.1:0

@@ -63,8 +63,8 @@ TEST(OptionsTest, AClientMayNotHaveMoreThanThereIs) {
 
 TEST(OptionsTest, ListensEverywhereByDefault) {
   const auto options = parse({"--export", "a=memory:1M", "--insecure"});
-  EXPECT_EQ(options->listen, (std::vector<ListenPlace>{{Method::rdmacm, {"0.0.0.0", 10812}},
-                                                       {Method::rdmacm, {"::", 10812}}}));
+  EXPECT_EQ(options->listen, (std::vector<ListenPlace>{{Method::rdmacm, {"0.0.0.0", 10812}, false},
+                                                       {Method::rdmacm, {"::", 10812}, false}}));
   EXPECT_EQ(options->connections.device, "");
 }
 
@@ -206,6 +206,14 @@ TEST(ListenTest, GivesEachMethodItsPort) {
   EXPECT_THROW(parse_listen("192.0.2.1:65535", both), UsageError);
   EXPECT_EQ(parse_listen("192.0.2.1", std::array{Method::tcp}),
             (std::vector<ListenPlace>{{Method::tcp, {"192.0.2.1", 10813}}}));
+}
+
+TEST(OptionsTest, ListensOnAllThatIsAskedFor) {
+  const auto options = parse({"--export", "a=memory:1M", "--insecure", "--listen=192.0.2.1",
+                              "--listen", "[2001:db8::1]:7"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->listen, (std::vector<ListenPlace>{{Method::rdmacm, {"192.0.2.1", 10812}},
+                                                       {Method::rdmacm, {"2001:db8::1", 7}}}));
 }
 
 TEST(OptionsTest, SaysHowToConnect) {
