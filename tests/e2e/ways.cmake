@@ -40,12 +40,12 @@ function(rdmablk_add_soft_test name)
   endforeach()
 endfunction()
 
-# rdmablk_add_kernel_test(NAME DEVICE rxe|siw [LABELS label] COMMAND command [argument...] [option of
-# rdmablk_add_vm_test...]): runs a script on the kernel's device, by each way to connect, as e2e/DEVICE/NAME; with
-# HOSTS 2 as e2e/DEVICE2/NAME. By TCP, files that are not direct are left to the long tests: the two differ in
+# rdmablk_add_kernel_test(NAME DEVICE rxe|siw [LABELS label] [HOSTS 1|2] [LINKS 1|2] [MEMORY size] [TIMEOUT seconds]
+# COMMAND command [argument...]): runs a script on the kernel's device, by each way to connect, as e2e/DEVICE/NAME;
+# with HOSTS 2 as e2e/DEVICE2/NAME. By TCP, files that are not direct are left to the long tests: the two differ in
 # nothing below a connection.
 function(rdmablk_add_kernel_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" "DEVICE;LABELS;HOSTS" "COMMAND")
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "DEVICE;LABELS;HOSTS;LINKS;MEMORY;TIMEOUT" "COMMAND")
   rdmablk_ways_of(ways ${test_DEVICE})
   foreach(cm ${ways})
     set(labels ${test_LABELS})
@@ -53,14 +53,13 @@ function(rdmablk_add_kernel_test name)
       set(labels long)
     endif()
     set(device ${test_DEVICE})
-    set(hosts "")
     if(test_HOSTS EQUAL 2)
       string(APPEND device 2)
-      set(hosts HOSTS 2)
     endif()
     rdmablk_device_name(device ${device} ${cm})
     rdmablk_remote_environment(environment ${cm})
-    rdmablk_add_vm_test(NAME e2e/${device}/${name} DEVICE ${test_DEVICE} ${hosts} LABELS ${labels}
-      COMMAND env ${environment} ${test_COMMAND} ${test_UNPARSED_ARGUMENTS})
+    rdmablk_add_vm_test(NAME e2e/${device}/${name} DEVICE ${test_DEVICE} HOSTS "${test_HOSTS}" LINKS "${test_LINKS}"
+      MEMORY "${test_MEMORY}" TIMEOUT "${test_TIMEOUT}" LABELS ${labels}
+      COMMAND env ${environment} ${test_COMMAND})
   endforeach()
 endfunction()
