@@ -55,7 +55,8 @@ std::unique_ptr<ConnectedQueue> AttachedImage::connect(QueuePlace& place) {
   for (const std::size_t path : paths) {
     try {
       place.path = path;
-      auto queue = connect_queue(place, session.open_way(path), attachment_->next_queue(place.number));
+      auto queue =
+          connect_queue(place, session.open_way(path), attachment_->next_queue(place.number));
       place.connect(path, queue->way());
       return queue;
     } catch (const Error& error) {

@@ -42,9 +42,9 @@ struct QueuePlace {
   std::uint16_t number;
   unsigned depth;
   HandOver hand_over;
-  std::size_t path = 0;     ///< of its connection
-  WayUse way;               ///< that its connection takes; empty without one
-  bool is_leaving = false;  ///< its thread was asked to give up its connection when it is idle
+  std::size_t path = 0;      ///< of its connection
+  WayUse way;                ///< that its connection takes; empty without one
+  bool is_leaving = false;   ///< its thread was asked to give up its connection when it is idle
   bool is_connected = true;  ///< its thread has a connection, live or dead, or is given one
   const QueueResize* resize = nullptr;  ///< that its thread has not given back yet
   unsigned refusals = 0;                ///< in a row, that may take another session to end

@@ -75,7 +75,8 @@ ImageInfo Attachment::info() const {
 unsigned Attachment::depth_limit() const {
   // A command has two work requests to send, and its reply takes one. Memory's requests take up to
   // two, beside which there are the commands of a resident export.
-  return verbs::depth_limit(verbs::query_device(session_.device().context()), {.sends = 3, .receives = 1});
+  return verbs::depth_limit(verbs::query_device(session_.device().context()),
+                            {.sends = 3, .receives = 1});
 }
 
 std::uint16_t Attachment::add_queue() {

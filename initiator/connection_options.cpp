@@ -21,9 +21,8 @@ constexpr std::size_t kMaxPaths = kMaxDevices;
 bool ConnectionOptions::has(std::string_view name) noexcept {
   const auto all = cm::setting_options();
   return name == kMethod || name == kPath ||
-         std::any_of(all.begin(), all.end(), [&](const cm::SettingOption& each) {
-           return each.name == name;
-         });
+         std::any_of(all.begin(), all.end(),
+                     [&](const cm::SettingOption& each) { return each.name == name; });
 }
 
 void ConnectionOptions::set(std::string_view name, cm::Spelling spelling,
@@ -41,8 +40,9 @@ void ConnectionOptions::set(std::string_view name, cm::Spelling spelling,
 void ConnectionOptions::check(cm::Spelling spelling) const {
   cm::check(settings, method, spelling);
   if (paths.size() >= kMaxPaths) {
-    throw UsageError(fmt::format("a target has at most {} paths, that of its URI included; {} gives {}",
-                                 kMaxPaths, cm::spelled(kPath, spelling), paths.size()));
+    throw UsageError(
+        fmt::format("a target has at most {} paths, that of its URI included; {} gives {}",
+                    kMaxPaths, cm::spelled(kPath, spelling), paths.size()));
   }
 }
 

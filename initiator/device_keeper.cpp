@@ -10,8 +10,7 @@
 namespace rdmablk::initiator {
 
 DeviceKeeper::DeviceKeeper(RdmaSession& session)
-    : session_(session),
-      watch_(session.loop().io(), {&session.loop().connections()}, *this) {
+    : session_(session), watch_(session.loop().io(), {&session.loop().connections()}, *this) {
   for (ibv_context* const device : session.loop().connections().devices()) watch_events(device);
 }
 
@@ -19,9 +18,8 @@ DeviceKeeper::~DeviceKeeper() = default;
 
 void DeviceKeeper::watch_events(ibv_context* device) {
   try {
-    events_.try_emplace(device, session_.loop().io(), device, [this, device](ibv_event_type type) {
-      on_event(device, type);
-    });
+    events_.try_emplace(device, session_.loop().io(), device,
+                        [this, device](ibv_event_type type) { on_event(device, type); });
   } catch (const Error& error) {
     thread_log().warn("what {} reports goes unheard: {}", verbs::device_name(device), error.what());
   }
@@ -48,8 +46,7 @@ void DeviceKeeper::on_device_come(ibv_context* device) {
 }
 
 void DeviceKeeper::on_device_gone(ibv_context* device) {
-  const std::string why =
-      fmt::format("the RDMA device {} was removed", verbs::device_name(device));
+  const std::string why = fmt::format("the RDMA device {} was removed", verbs::device_name(device));
   events_.erase(device);
   gone_.push_back({device, session_.drop_device(device, why)});
   // What is left on it goes in the order of any loss.

@@ -29,8 +29,8 @@ unsigned FileImage::granted_depth() const {
   return depth;
 }
 
-std::unique_ptr<ConnectedQueue> FileImage::connect_queue(
-    const QueuePlace& place, Way way, std::span<const std::byte> private_data) {
+std::unique_ptr<ConnectedQueue> FileImage::connect_queue(const QueuePlace& place, Way way,
+                                                         std::span<const std::byte> private_data) {
   RdmaSession& session = attached().session();
   const auto deadline = session.deadline();
   FileQueueOptions options;
@@ -38,12 +38,13 @@ std::unique_ptr<ConnectedQueue> FileImage::connect_queue(
   options.size = attached().current().info.size;
   options.depth = place.depth;
   options.granted = granted_depth();
-  options.max_piece = std::min(options.max_piece, verbs::max_message_size(way.use.device->context()));
+  options.max_piece =
+      std::min(options.max_piece, verbs::max_message_size(way.use.device->context()));
   options.flush_is_free = info().flush_is_free;
   options.can_discard = info().can_discard;
   options.ledger = &ledger_;
-  return std::make_unique<FileQueue>(session.loop(), std::move(way), std::move(options), private_data,
-                                     deadline);
+  return std::make_unique<FileQueue>(session.loop(), std::move(way), std::move(options),
+                                     private_data, deadline);
 }
 
 }  // namespace rdmablk::initiator

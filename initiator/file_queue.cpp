@@ -220,10 +220,9 @@ ibv_send_wr& FileQueue::add_transfer(SendBatch& batch, ibv_wr_opcode opcode,
                                      unsigned slot) noexcept {
   const Piece& piece = pieces_[slot];
   const Request& request = *piece.request;
-  ibv_send_wr& work = batch.add(
-      opcode,
-      {reinterpret_cast<std::uintptr_t>(request.data) + piece.start, piece.length,
-       lkey_on(device().number(), request)});
+  ibv_send_wr& work =
+      batch.add(opcode, {reinterpret_cast<std::uintptr_t>(request.data) + piece.start, piece.length,
+                         lkey_on(device().number(), request)});
   work.wr_id = slot;
   work.wr.rdma.remote_addr = slots_.address + std::uint64_t{slot} * slots_.stride +
                              (request.offset + piece.start) % slots_.alignment;

@@ -82,7 +82,8 @@ class HandOver {
   /// Takes a new connection; null when there is none. After drain().
   std::unique_ptr<ConnectedQueue> take() noexcept;
 
-  /// Gives up a connection that is down, or was asked for. @param undone requests that it had not done.
+  /// Gives up a connection that is down, or was asked for. @param undone requests that it had not
+  /// done.
   void give_up(std::unique_ptr<ConnectedQueue> queue, std::uint64_t undone) noexcept;
 
   /// Whether the connection is to be given up once it is idle.

@@ -44,8 +44,7 @@ MemoryQueueOptions MemoryImage::queue_options(const QueuePlace& place,
   MemoryQueueOptions options;
   options.name = attached().uri();
   options.depth = place.depth;
-  options.max_piece =
-      std::min<std::uint64_t>(kMaxPiece, verbs::max_message_size(device.context()));
+  options.max_piece = std::min<std::uint64_t>(kMaxPiece, verbs::max_message_size(device.context()));
   options.zeroes = &zeroes_;
   return options;
 }

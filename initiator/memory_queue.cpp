@@ -47,12 +47,12 @@ MemoryQueue::MemoryQueue(Way way, MemoryQueueOptions options,
                          std::optional<CommandUse> commands)
     : ConnectedQueue(std::move(way.use)),
       options_(std::move(options)),
-      acknowledges_by_read_(options_.acknowledges_by_read ||
-                            verbs::is_iwarp(device().context())),
+      acknowledges_by_read_(options_.acknowledges_by_read || verbs::is_iwarp(device().context())),
       commands_(commands),
       slots_(capacity_for(acknowledges_by_read_, options_.depth)),
       sink_(device().domain(), kAcknowledgementSize, verbs::local_access(device().context())),
-      connection_(std::move(way.link), device().domain(), queue_pair_options(slots_.room(), commands_)),
+      connection_(std::move(way.link), device().domain(),
+                  queue_pair_options(slots_.room(), commands_)),
       acknowledgements_(slots_.room()) {
   if (commands_) commands_->channel.start(connection_.queue_pair());
   connection_.connect(private_data, deadline);

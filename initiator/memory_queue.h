@@ -61,9 +61,7 @@ class MemoryQueue final : public ConnectedQueue {
   void submit(Request& request) noexcept override;
   void kick() noexcept override { post_pending(); }
   std::size_t poll(std::span<Request*> done) noexcept override;
-  bool is_quiet() const noexcept override {
-    return is_idle() && !commands_;
-  }
+  bool is_quiet() const noexcept override { return is_idle() && !commands_; }
   bool is_idle() const noexcept override {
     return slots_.all_free() && pending_.empty() && done_.empty();
   }

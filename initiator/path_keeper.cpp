@@ -23,11 +23,9 @@ constexpr std::chrono::milliseconds kLookInterval{1000};
 
 }  // namespace
 
-PathKeeper::PathKeeper(RdmaSession& session)
-    : session_(session), look_timer_(session.loop().io()) {
+PathKeeper::PathKeeper(RdmaSession& session) : session_(session), look_timer_(session.loop().io()) {
   for (std::size_t path = 0; path < session.paths().count(); ++path) {
-    watches_.push_back(
-        std::make_unique<Watch>(session.loop().io(), RdmaSession::random_seed()));
+    watches_.push_back(std::make_unique<Watch>(session.loop().io(), RdmaSession::random_seed()));
   }
 }
 

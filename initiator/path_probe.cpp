@@ -9,8 +9,7 @@
 namespace rdmablk::initiator {
 
 PathProbe::PathProbe(ControlLoop& loop, const SocketAddress& peer,
-                     std::chrono::milliseconds patience,
-                     std::function<void(const Result&)> ended)
+                     std::chrono::milliseconds patience, std::function<void(const Result&)> ended)
     : loop_(loop), ended_(std::move(ended)), timer_(loop.io()) {
   timer_.expires_after(patience);
   timer_.async_wait(lifetime_.guard([this](const asio::error_code& error) {

@@ -34,9 +34,9 @@ std::vector<std::size_t> Paths::for_queue(unsigned number) const {
   // Those whose own path is down spread over the others.
   const std::size_t own = number % paths_.size();
   const auto found = std::ranges::find(order, own);
-  const auto first = found != order.end() ? found - order.begin()
-                                          : static_cast<std::ptrdiff_t>((number / paths_.size()) %
-                                                                        order.size());
+  const auto first = found != order.end()
+                         ? found - order.begin()
+                         : static_cast<std::ptrdiff_t>((number / paths_.size()) % order.size());
   std::ranges::rotate(order, order.begin() + first);
   return order;
 }
@@ -76,7 +76,8 @@ bool Paths::set_up(std::size_t path) {
 std::shared_ptr<PathUse> Paths::count_for(std::size_t path) {
   const std::lock_guard lock(mutex_);
   auto& uses = paths_[path].uses;
-  const auto free = std::ranges::find_if(uses, [](const auto& use) { return use.use_count() == 1; });
+  const auto free =
+      std::ranges::find_if(uses, [](const auto& use) { return use.use_count() == 1; });
   if (free == uses.end()) return uses.emplace_back(std::make_shared<PathUse>());
   (*free)->give_up();
   (*free)->set_connected(false);

@@ -160,7 +160,8 @@ void RdmaSession::say_hello() {
 void RdmaSession::note_features() {
   if (paths_.count() == 1 || spreads_queues() || std::exchange(has_told_of_one_path_, true)) return;
   thread_log().warn(
-      "{} knows of one path at a time: all queues go the same way, and another way when that fails; "
+      "{} knows of one path at a time: all queues go the same way, and another way when that "
+      "fails; "
       "a newer rdmablk-target spreads them",
       target_.text());
 }

@@ -22,8 +22,8 @@ enum class Operation : std::uint8_t {
 /// when it is posted, so that it could be posted anew on another.
 struct Request {
   Operation operation = Operation::read;
-  std::uint64_t offset = 0;   ///< bytes from the start of the image; any alignment
-  std::uint64_t length = 0;   ///< bytes; offset + length must not exceed the image's size
+  std::uint64_t offset = 0;          ///< bytes from the start of the image; any alignment
+  std::uint64_t length = 0;          ///< bytes; offset + length must not exceed the image's size
   std::byte* data = nullptr;         ///< within the queue's RequestBuffers, any alignment
   const MemoryKeys* keys = nullptr;  ///< RequestBuffers::keys()
   bool durable = false;              ///< write, zero, discard: on stable storage once it completes

@@ -3,6 +3,7 @@
 #include <asio/io_context.hpp>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "target/admin_options.h"
 #include "target/admin_place.h"
@@ -23,6 +24,9 @@ class AdminDesk {
             TargetFacts facts, const AdminOptions& options, std::optional<pid_t> predecessor);
   AdminDesk(const AdminDesk&) = delete;
   AdminDesk& operator=(const AdminDesk&) = delete;
+
+  /// The facts have changed.
+  void tell(TargetFacts facts) { facts_ = std::move(facts); }
 
   /// Hears nobody any more, and clears the place for others. What was begun goes on.
   void close() noexcept;

@@ -147,6 +147,7 @@ std::string status_reply(const std::string& id, const TargetFacts& facts, const 
       std::chrono::duration_cast<std::chrono::seconds>(now - facts.started).count();
   status["listening"] = facts.listening;
   status["devices"] = facts.devices;
+  status["devices_away"] = facts.away;
   status["configuration"] = text_or_null(facts.configuration);
   status["authentication"] = facts.asks_clients;
   status["exports"] = exports.size();

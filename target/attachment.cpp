@@ -69,6 +69,15 @@ std::optional<protocol::EventNotice> Attachment::announce() {
   return notice;
 }
 
+std::optional<protocol::ChunkTable> Attachment::table(std::uint64_t number,
+                                                      ibv_context* device) const {
+  const Edition* const edition = edition_ ? edition_->find(number) : nullptr;
+  if (edition == nullptr) return std::nullopt;
+  const auto found = edition->tables.find(device);
+  if (found == edition->tables.end()) return std::nullopt;
+  return found->second.of(reply_.access).where();
+}
+
 Attachment::~Attachment() {
   if (lease_) lease_->leave();
 }

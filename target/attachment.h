@@ -67,6 +67,10 @@ class Attachment {
   /// knows. edition() has to be acknowledged before the next call.
   std::optional<protocol::EventNotice> announce();
 
+  /// Where a table that its initiator knows, or has been told of, lies on a device; nothing when
+  /// there is none of that number there.
+  std::optional<protocol::ChunkTable> table(std::uint64_t number, ibv_context* device) const;
+
   /// For one of its I/O queues, which may outlive it.
   ExportUse::Hold hold_export() const noexcept;
 

@@ -48,7 +48,7 @@ std::optional<std::uint64_t> in_the_way(const Offer& offer, const Attach& reques
 }
 
 Step refuse_attach(std::uint64_t tag, Status status, std::string reason) {
-  return refuse(MessageType::attach, tag, status, std::move(reason));
+  return target::refuse(MessageType::attach, tag, status, std::move(reason));
 }
 
 /// Nobody knows the last holder when the target has been restarted.
@@ -76,11 +76,37 @@ Step Attachments::attach(std::uint64_t tag, const Attach& request, const Offer& 
     return refuse_attach(tag, Status::limit, "too many requests to attach wait already");
   }
   const std::uint64_t ticket = ++last_ticket_;
-  waiting_.emplace(ticket, Wanted{tag, request, &offer});
+  return wait(ticket, waiting_.emplace(ticket, Wanted{tag, request, &offer}).first->second);
+}
+
+Step Attachments::wait(std::uint64_t ticket, const Wanted& wanted) {
+  const Offer& offer = *wanted.offer;
   Step step;
-  step.waits = LeaseWait{ticket, offer.lease, takes_over(request)};
-  step.fences = in_the_way(offer, request);
+  if (!offer.is_registered) {
+    step.registers = RegistrationWait{ticket, offer.info.name};
+    return step;
+  }
+  step.waits = LeaseWait{ticket, offer.lease, takes_over(wanted.request)};
+  step.fences = in_the_way(offer, wanted.request);
   return step;
+}
+
+Step Attachments::go_on(std::uint64_t ticket) {
+  const auto found = waiting_.find(ticket);
+  if (found == waiting_.end()) return {};
+  if (auto step = decide(found->second)) {
+    waiting_.erase(found);
+    return std::move(*step);
+  }
+  return wait(ticket, found->second);
+}
+
+Step Attachments::refuse(std::uint64_t ticket, Status status, const std::string& reason) {
+  const auto found = waiting_.find(ticket);
+  if (found == waiting_.end()) return {};
+  const std::uint64_t tag = found->second.tag;
+  waiting_.erase(found);
+  return refuse_attach(tag, status, reason);
 }
 
 Step Attachments::retry(std::uint64_t ticket) {
@@ -113,7 +139,7 @@ Step Attachments::give_up(std::uint64_t ticket) {
                                    request.name, lease.text()));
 }
 
-/// @return nothing when it has to wait for its lease.
+/// @return nothing when it has to wait, for its lease or for the export to be registered.
 std::optional<Step> Attachments::decide(Wanted wanted) {
   if (auto refusal = refuse_content(wanted)) return refusal;
   if (attachments_.size() >= limits_.attachments ||
@@ -122,6 +148,7 @@ std::optional<Step> Attachments::decide(Wanted wanted) {
                          fmt::format("this session has {}, no more are possible",
                                      counted(attachments_.size(), "attachment")));
   }
+  if (!wanted.offer->is_registered) return std::nullopt;
   const Lease* const lease = lease_for(*wanted.offer, wanted.request);
   if (lease != nullptr && lease->is_held()) {
     if (!comes_back(wanted.request) || lease->is_leaving()) return std::nullopt;

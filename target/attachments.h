@@ -46,8 +46,16 @@ class Attachments {
   /// on; `fences` may be set either way.
   Step retry(std::uint64_t ticket);
 
-  /// A request has waited long enough. @return the refusal; nothing when it waits no more.
+  /// The export that a request waits for is registered. @return the answer, or what it waits for
+  /// next.
+  Step go_on(std::uint64_t ticket);
+
+  /// A request has waited long enough for its lease. @return the refusal; nothing when it waits no
+  /// more.
   Step give_up(std::uint64_t ticket);
+
+  /// A request waits in vain. @return the refusal; nothing when it waits no more.
+  Step refuse(std::uint64_t ticket, protocol::Status status, const std::string& reason);
 
   /// Ends one; its lease is free when its queues are gone.
   /// @param reason what its queues are told that come later, for people; empty: that there is no
@@ -110,6 +118,7 @@ class Attachments {
   };
 
   std::optional<Step> decide(Wanted wanted);
+  static Step wait(std::uint64_t ticket, const Wanted& wanted);
   std::optional<Step> refuse_content(const Wanted& wanted) const;
   Step grant(Wanted wanted);
   std::shared_ptr<LeaseHold> take_lease(const Wanted& wanted, std::uint64_t attachment) const;

@@ -54,6 +54,11 @@ const Offer* Catalog::find_withdrawn(std::string_view name) const {
   return find(withdrawn_, name);
 }
 
+const Offer* Catalog::find_for_users(std::string_view name) const {
+  const Offer* const offered = find(name);
+  return offered != nullptr ? offered : find_withdrawn(name);
+}
+
 void Catalog::restore(std::string_view name) {
   move(withdrawn_, offers_, name);
 }
@@ -61,6 +66,16 @@ void Catalog::restore(std::string_view name) {
 void Catalog::remove(std::string_view name) {
   const auto found = withdrawn_.find(name);
   if (found != withdrawn_.end()) withdrawn_.erase(found);
+}
+
+void Catalog::void_grants() noexcept {
+  for (Offers* const offers : {&offers_, &withdrawn_}) {
+    for (auto& [name, offer] : *offers) {
+      offer.is_registered = false;
+      offer.read_only = {};
+      if (offer.read_write) offer.read_write = Grant{};
+    }
+  }
 }
 
 protocol::ListReply Catalog::page(std::string_view after, const Filter& is_visible) const {

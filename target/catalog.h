@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,7 +25,8 @@ class ResidentStore;
 /// domain that its I/O queues are made in. An export that is not served one-sided has neither.
 struct Grant {
   protocol::ChunkTable table;
-  const verbs::ProtectionDomain* pd = nullptr;  ///< owned by the export
+  const verbs::ProtectionDomain* pd = nullptr;
+  std::shared_ptr<const void> owner{};  ///< of the protection domain; null: that is the caller's
 };
 
 /// An export as it is offered to the sessions of one device.
@@ -36,6 +38,7 @@ struct Offer {
   Editions* editions = nullptr;        ///< of its size; null: that does not change; owned by it
   ExportUse* use = nullptr;            ///< who uses it; null: nobody counts; owned by the export
   std::uint32_t epoch = 1;
+  bool is_registered = true;  ///< with that device, if it needs to be; else grants are void
   Grant read_only;
   std::optional<Grant> read_write;  ///< nothing when the export is read-only
   std::string origin;               ///< what its file is called, for people
@@ -69,11 +72,17 @@ class Catalog {
   /// One that was withdrawn, and is not removed yet; null when there is none.
   const Offer* find_withdrawn(std::string_view name) const;
 
+  /// Either, as those see it who have it.
+  const Offer* find_for_users(std::string_view name) const;
+
   /// Offers it again.
   void restore(std::string_view name);
 
   /// Forgets one that was withdrawn. @pre nobody has it.
   void remove(std::string_view name);
+
+  /// Lets go of what grants share: nothing is registered with the device any more.
+  void void_grants() noexcept;
 
   /// Whether somebody may see an export.
   using Filter = std::function<bool(const Offer&)>;

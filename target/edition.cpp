@@ -39,6 +39,21 @@ std::vector<std::unique_ptr<Edition>> Editions::take_unused() {
   return unused;
 }
 
+Edition* Editions::find(std::uint64_t number) noexcept {
+  const auto found = std::find_if(all_.begin(), all_.end(),
+                                  [number](const auto& one) { return one->number == number; });
+  return found == all_.end() ? nullptr : found->get();
+}
+
+std::vector<Edition::Tables> Editions::take_tables(ibv_context* device) {
+  std::vector<Edition::Tables> taken;
+  for (const auto& edition : all_) {
+    auto found = edition->tables.extract(device);
+    if (found) taken.push_back(std::move(found.mapped()));
+  }
+  return taken;
+}
+
 bool Editions::has_larger() const noexcept {
   return std::any_of(all_.begin(), all_.end(),
                      [&](const auto& one) { return one->size > current().size; });
@@ -63,6 +78,11 @@ Edition& EditionUse::use_current() noexcept {
 
 std::uint64_t EditionUse::known_size() const noexcept {
   return announced_ == nullptr ? known_->size : std::max(known_->size, announced_->size);
+}
+
+const Edition* EditionUse::find(std::uint64_t number) const noexcept {
+  if (known_->number == number) return known_;
+  return announced_ != nullptr && announced_->number == number ? announced_ : nullptr;
 }
 
 bool EditionUse::is_current() const noexcept {

@@ -17,9 +17,16 @@ namespace rdmablk::target {
 
 /// An export at one of its sizes, and the chunk tables that go with it if it lies in memory.
 struct Edition {
+  /// On one device.
   struct Tables {
+    std::shared_ptr<const void> owner;  ///< of the protection domains that they lie in
     std::unique_ptr<const RegisteredTable> read_only;
     std::unique_ptr<const RegisteredTable> read_write;  ///< null when nobody may write
+
+    /// @pre there is one for that access.
+    const RegisteredTable& of(protocol::Access access) const {
+      return access == protocol::Access::read_write ? *read_write : *read_only;
+    }
   };
 
   std::uint64_t number = 0;
@@ -45,6 +52,12 @@ class Editions {
 
   /// All, the current one last.
   const std::list<std::unique_ptr<Edition>>& all() const noexcept { return all_; }
+
+  /// The one of that number; null when it is gone.
+  Edition* find(std::uint64_t number) noexcept;
+
+  /// Takes the tables on a device out of all.
+  std::vector<Edition::Tables> take_tables(ibv_context* device);
 
   void publish(std::unique_ptr<Edition> edition) { all_.push_back(std::move(edition)); }
 
@@ -81,6 +94,9 @@ class EditionUse {
 
   /// The largest size that its initiator may use.
   std::uint64_t known_size() const noexcept;
+
+  /// The edition of that number, if its initiator knows it or has been told of it; else null.
+  const Edition* find(std::uint64_t number) const noexcept;
 
   /// Whether its initiator knows the current one, or has been told.
   bool is_current() const noexcept;

@@ -73,7 +73,9 @@ Export::Export(const ExportSpec& spec, std::unique_ptr<FileStore> store,
     make_memory(std::move(kept), node_of(devices));
     const auto made = Clock::now();
     if (options_.cancellation != nullptr) options_.cancellation->check();
-    for (ibv_context* const device : devices) registrations_.emplace(device, register_with(device));
+    for (ibv_context* const device : devices) {
+      registrations_.emplace(device, make_registrations(device));
+    }
     editions_.publish(make_edition(spec_.size));
     spdlog::debug("export '{}': memory made in {:.1f} ms, registered in {:.1f} ms", spec_.name,
                   in_milliseconds(made - start), in_milliseconds(Clock::now() - made));
@@ -266,10 +268,67 @@ std::string Export::backing_path() const {
   return store_ ? store_->file().path() : spec_.save;
 }
 
-Export::Registrations Export::register_with(ibv_context* device) const {
-  Registrations made{Registration(device, spec_.chunk, Access::read_only), {}};
-  if (!spec_.read_only) made.read_write.emplace(device, spec_.chunk, Access::read_write);
+std::shared_ptr<Export::Registrations> Export::make_registrations(ibv_context* device) const {
+  auto made = std::make_shared<Registrations>(
+      Registrations{nullptr, Registration(device, spec_.chunk, Access::read_only), {}});
+  if (!spec_.read_only) made->read_write.emplace(device, spec_.chunk, Access::read_write);
   return made;
+}
+
+std::vector<ibv_context*> Export::devices() const {
+  std::vector<ibv_context*> devices;
+  for (const auto& [device, registrations] : registrations_) devices.push_back(device);
+  return devices;
+}
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> Export::edition_sizes() const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> sizes;
+  for (const auto& edition : editions_.all()) sizes.emplace_back(edition->number, edition->size);
+  return sizes;
+}
+
+std::unique_ptr<Export::DeviceMemory> Export::register_with(
+    ibv_context* device, std::shared_ptr<const void> owner,
+    const std::vector<std::pair<std::uint64_t, std::uint64_t>>& editions) const {
+  auto made = std::make_unique<DeviceMemory>();
+  made->device_ = device;
+  made->registrations_ = make_registrations(device);
+  made->registrations_->device = std::move(owner);
+  const Edition::Tables* before = nullptr;
+  for (const auto& [number, size] : editions) {
+    before = &made->tables_.emplace(number, make_tables(made->registrations_, number, size, before))
+                  .first->second;
+  }
+  return made;
+}
+
+/// An edition that was dropped meanwhile needs none.
+void Export::add_device(std::unique_ptr<DeviceMemory> memory) {
+  ibv_context* const device = memory->device();
+  registrations_[device] = std::move(memory->registrations_);
+  for (auto& [number, tables] : memory->tables_) {
+    if (Edition* const edition = editions_.find(number)) {
+      edition->tables[device] = std::move(tables);
+    }
+  }
+}
+
+std::unique_ptr<Export::DeviceMemory> Export::take_device(ibv_context* device) {
+  const auto found = registrations_.find(device);
+  if (found == registrations_.end()) return nullptr;
+  auto taken = std::make_unique<DeviceMemory>();
+  taken->device_ = device;
+  taken->registrations_ = std::move(found->second);
+  registrations_.erase(found);
+  for (auto& tables : editions_.take_tables(device)) {
+    taken->tables_.emplace(taken->tables_.size(), std::move(tables));
+  }
+  return taken;
+}
+
+void Export::hold_device(ibv_context* device, std::shared_ptr<const void> owner) {
+  const auto found = registrations_.find(device);
+  if (found != registrations_.end()) found->second->device = std::move(owner);
 }
 
 Offer Export::offer(ibv_context* device) {
@@ -287,16 +346,18 @@ Offer Export::offer(ibv_context* device) {
   offer.editions = &editions_;
   offer.use = &use_;
   if (!spec_.read_only) offer.read_write.emplace();
-  if (memory_) add_grants(offer, device);
+  offer.is_registered = is_registered_with(device);
+  if (memory_ && offer.is_registered) add_grants(offer, device);
   if (store_) add_file(offer);
   return offer;
 }
 
 void Export::add_grants(Offer& offer, ibv_context* device) const {
-  const auto grant_of = [](const Registration& registration, const RegisteredTable& table) {
-    return Grant{table.where(), &registration.protection_domain()};
+  const auto& shared = registrations_.at(device);
+  const auto grant_of = [&](const Registration& registration, const RegisteredTable& table) {
+    return Grant{table.where(), &registration.protection_domain(), shared};
   };
-  const Registrations& registrations = registrations_.at(device);
+  const Registrations& registrations = *shared;
   const Edition::Tables& tables = editions_.current().tables.at(device);
   offer.read_only = grant_of(registrations.read_only, *tables.read_only);
   if (registrations.read_write) {
@@ -319,7 +380,7 @@ void Export::add_file(Offer& offer) const {
 Footprint Export::footprint() const noexcept {
   Footprint sum;
   for (const auto& [device, made] : registrations_) {
-    sum.protection_domains += made.read_write ? 2 : 1;
+    sum.protection_domains += made->read_write ? 2 : 1;
   }
   for (const auto& edition : editions_.all()) {
     sum += footprint_of(*edition, edition.get() != &editions_.current());

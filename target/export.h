@@ -5,6 +5,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/protocol/messages.h"
 #include "target/cancellation.h"
@@ -38,11 +40,16 @@ class Export {
     const Cancellation* cancellation = nullptr;  ///< of making it; null: nothing ends that early
   };
 
+  /// Its memory on one device, to be added to it or taken out of it: to make and to destroy that
+  /// takes long.
+  class DeviceMemory;
+
   /// Makes the memory, or takes over what an earlier process had, loads it from the file, and
   /// registers it.
   /// @param spec with the size of its file. @param store its file, if it has one.
   /// @param kept memory of it, in order as InheritedMemory::check() has it.
-  /// @param devices those that it is offered on; they outlive the export. Throws Error.
+  /// @param devices those that it is registered with from the start; they outlive the export, or
+  /// hold_device() says who makes them. Throws Error.
   Export(const ExportSpec& spec, std::unique_ptr<FileStore> store, std::optional<KeptMemory> kept,
          std::span<ibv_context* const> devices, const Options& options);
 
@@ -50,6 +57,37 @@ class Export {
 
   /// The export as sessions of one of its devices see it; valid as long as the export.
   Offer offer(ibv_context* device);
+
+  // Its memory comes to a device, and leaves it, while others use it. Neither happens while a new
+  // size is prepared.
+
+  /// Whether it can be used over a device: without memory it always can.
+  bool is_registered_with(ibv_context* device) const noexcept {
+    return memory_ == nullptr || registrations_.contains(device);
+  }
+
+  /// The devices that its memory is registered with.
+  std::vector<ibv_context*> devices() const;
+  std::size_t device_count() const noexcept { return registrations_.size(); }
+
+  /// The editions that there are, for register_with().
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> edition_sizes() const;
+
+  /// Registers its memory with one more device. Blocks; any thread.
+  /// @param owner of the device; lives as long as what is made with it.
+  /// @param editions see edition_sizes(). Throws MemlockError or SystemError.
+  std::unique_ptr<DeviceMemory> register_with(
+      ibv_context* device, std::shared_ptr<const void> owner,
+      const std::vector<std::pair<std::uint64_t, std::uint64_t>>& editions) const;
+
+  /// From now on it is. Make offers anew.
+  void add_device(std::unique_ptr<DeviceMemory> memory);
+
+  /// And is not any more: null when it was not.
+  std::unique_ptr<DeviceMemory> take_device(ibv_context* device);
+
+  /// Keeps a device open as long as it is registered with that, since it was made.
+  void hold_device(ibv_context* device, std::shared_ptr<const void> owner);
 
   const ExportIdentity& identity() const noexcept { return *identity_; }
 
@@ -153,10 +191,14 @@ class Export {
   bool save() noexcept;
   protocol::Uuid backing() const;
   struct Registrations {
+    std::shared_ptr<const void> device;  ///< keeps it open
     Registration read_only;
     std::optional<Registration> read_write;
   };
-  Registrations register_with(ibv_context* device) const;
+  std::shared_ptr<Registrations> make_registrations(ibv_context* device) const;
+  Edition::Tables make_tables(const std::shared_ptr<Registrations>& registrations,
+                              std::uint64_t number, std::uint64_t size,
+                              const Edition::Tables* before) const;
   std::unique_ptr<Edition> make_edition(std::uint64_t size) const;
   void grow(std::uint64_t size);
   void give_up_growth() noexcept;
@@ -179,9 +221,20 @@ class Export {
   std::unique_ptr<FileStore> store_;
   std::unique_ptr<MemoryBacking> memory_;
   std::unique_ptr<ResidentStore> resident_;
-  std::map<ibv_context*, Registrations> registrations_;
+  std::map<ibv_context*, std::shared_ptr<Registrations>> registrations_;
   Editions editions_;              ///< their tables lie in these
   std::unique_ptr<Edition> next_;  ///< is being made, or waits to be published
+};
+
+class Export::DeviceMemory {
+ public:
+  ibv_context* device() const noexcept { return device_; }
+
+ private:
+  friend class Export;
+  ibv_context* device_ = nullptr;
+  std::shared_ptr<Registrations> registrations_;
+  std::map<std::uint64_t, Edition::Tables> tables_;  ///< by the editions' numbers
 };
 
 }  // namespace rdmablk::target

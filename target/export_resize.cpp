@@ -21,16 +21,25 @@ std::unique_ptr<Edition> Export::make_edition(std::uint64_t size) const {
   edition->number = before == nullptr ? 1 : before->number + 1;
   edition->size = size;
   for (const auto& [device, registrations] : registrations_) {
-    const auto* const tables = before == nullptr ? nullptr : &before->tables.at(device);
-    const auto memory = std::span(memory_->bytes().data(), size);
-    Edition::Tables& made = edition->tables[device];
-    made.read_only = registrations.read_only.make_table(
-        memory, edition->number, tables == nullptr ? nullptr : tables->read_only.get());
-    if (!registrations.read_write) continue;
-    made.read_write = registrations.read_write->make_table(
-        memory, edition->number, tables == nullptr ? nullptr : tables->read_write.get());
+    edition->tables[device] = make_tables(registrations, edition->number, size,
+                                          before == nullptr ? nullptr : &before->tables.at(device));
   }
   return edition;
+}
+
+/// @param before of another edition on the same device; null: there is none.
+Edition::Tables Export::make_tables(const std::shared_ptr<Registrations>& registrations,
+                                    std::uint64_t number, std::uint64_t size,
+                                    const Edition::Tables* before) const {
+  const auto memory = std::span(memory_->bytes().data(), size);
+  Edition::Tables made;
+  made.owner = registrations;
+  made.read_only = registrations->read_only.make_table(
+      memory, number, before == nullptr ? nullptr : before->read_only.get());
+  if (!registrations->read_write) return made;
+  made.read_write = registrations->read_write->make_table(
+      memory, number, before == nullptr ? nullptr : before->read_write.get());
+  return made;
 }
 
 std::optional<std::string> Export::refuse_size(std::uint64_t size) const {

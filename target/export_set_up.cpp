@@ -61,6 +61,7 @@ std::unique_ptr<Export> make_export(const ExportSpec& spec, std::unique_ptr<File
   const bool was_in_store = kept && kept->in_store;
   auto made =
       std::make_unique<Export>(spec, std::move(store), std::move(kept), ground.devices, options);
+  for (const auto& owner : ground.owners) made->hold_device(owner->context(), owner);
   if (was_in_store && !made->is_in_store()) ground.service_manager.remove_memory(spec.name);
   spdlog::info("{}", made->describe());
   return made;
@@ -133,7 +134,8 @@ std::vector<std::unique_ptr<Export>> make_exports(std::span<const ExportOrder> o
   check_memory(without(specs, inherited), read_machine_memory());
   auto stores = open_stores(orders, specs, ground.state);
   check_memory(without(specs, inherited), read_machine_memory());
-  check_memlock(together(others, specs), ground.devices.size(), verbs::memlock_limit());
+  // Those of several devices that nobody uses take nothing; one is used in any case.
+  check_memlock(together(others, specs), 1, verbs::memlock_limit());
   for (const auto& store : stores) {
     if (store) check_slot_memory(store->file().alignment(), ground.options);
   }

@@ -10,6 +10,7 @@
 #include "target/service_manager.h"
 #include "target/slot_budget.h"
 #include "target/state_directory.h"
+#include "target/target_device.h"
 
 namespace rdmablk::target {
 
@@ -25,8 +26,9 @@ std::unique_ptr<StateDirectory> open_state(const Options& options);
 
 /// What all exports stand on; outlives them.
 struct ExportGround {
-  const Options& options;  ///< of the target; the exports that they name do not matter
-  std::span<ibv_context* const> devices;
+  const Options& options;             ///< of the target; the exports that they name do not matter
+  std::vector<ibv_context*> devices;  ///< to register with at once
+  std::vector<std::shared_ptr<const TargetDevice>> owners;  ///< of these
   SlotBudget& slots;
   const StateDirectory* state = nullptr;  ///< null: none of the exports needs it
   const ServiceManager& service_manager;

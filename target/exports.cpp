@@ -1,8 +1,13 @@
 #include "target/exports.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
+#include "common/error.h"
+#include "common/verbs/memory_region.h"
 #include "target/export_set_up.h"
+#include "target/memlock_budget.h"
 #include "target/settlement.h"
 
 namespace rdmablk::target {
@@ -17,18 +22,40 @@ void count_attachments(std::span<const SessionStatus> sessions, ExportStatus& st
   }
 }
 
+/// With several devices what lacks shows when exports are used over more than one of them.
+void warn_of_memlock(const std::vector<ExportSpec>& specs, std::size_t devices) {
+  try {
+    check_memlock(specs, devices, verbs::memlock_limit());
+  } catch (const Error& error) {
+    spdlog::warn(
+        "{}; exports are registered with each device when somebody uses them there, and "
+        "who comes when no more is possible is refused",
+        error.what());
+  }
+}
+
+std::vector<std::shared_ptr<TargetDevice>> share(const std::vector<ibv_context*>& contexts) {
+  std::vector<std::shared_ptr<TargetDevice>> devices;
+  for (ibv_context* const context : contexts) {
+    devices.push_back(std::make_shared<TargetDevice>(context));
+  }
+  return devices;
+}
+
 }  // namespace
 
 Exports::Exports(asio::io_context& io, const Options& options, InheritedMemory inherited,
-                 std::vector<ibv_context*> devices, const ServiceManager& service_manager)
+                 const std::vector<ibv_context*>& devices, const ServiceManager& service_manager)
+    : Exports(io, options, std::move(inherited), share(devices), service_manager) {}
+
+Exports::Exports(asio::io_context& io, const Options& options, InheritedMemory inherited,
+                 std::vector<std::shared_ptr<TargetDevice>> devices,
+                 const ServiceManager& service_manager)
     : options_(options),
-      contexts_(std::move(devices)),
       service_manager_(service_manager),
       slot_budget_(options.slot_memory),
+      devices_(std::move(devices)),
       io_threads_(io, options.io_threads) {
-  for (ibv_context* const device : contexts_) {
-    devices_.push_back(std::make_unique<TargetDevice>(device));
-  }
   make(std::move(inherited));
   options_.exports.clear();
 }
@@ -49,28 +76,54 @@ void Exports::make(InheritedMemory inherited) {
     io_threads_.expect_file(one->store()->number(), one->store()->file().fd());
   }
   io_threads_.start_if_needed();
+  if (devices_.size() > 1) warn_of_memlock(options_.exports, devices_.size());
   for (auto& one : made) offer(std::move(one));
 }
 
 ExportGround Exports::ground() noexcept {
-  return {options_, contexts_, slot_budget_, state_.get(), service_manager_};
+  ExportGround ground{options_, {}, {}, slot_budget_, state_.get(), service_manager_};
+  if (devices_.size() != 1) return ground;
+  ground.devices = {devices_.front()->context()};
+  ground.owners = {devices_.front()};
+  return ground;
+}
+
+void Exports::add_device(std::shared_ptr<TargetDevice> device) {
+  for (const auto& one : exports_) device->catalog().add(one->offer(device->context()));
+  for (const Export* const one : withdrawn_) device->catalog().withdraw(one->spec().name);
+  devices_.push_back(std::move(device));
+}
+
+std::shared_ptr<TargetDevice> Exports::remove_device(const ibv_context* context) {
+  const auto found = std::find_if(devices_.begin(), devices_.end(),
+                                  [&](const auto& device) { return device->context() == context; });
+  if (found == devices_.end()) return nullptr;
+  auto taken = std::move(*found);
+  devices_.erase(found);
+  return taken;
 }
 
 void Exports::offer(std::unique_ptr<Export> exported) {
+  for (ibv_context* const device : exported->devices()) {
+    if (find_device(device) == nullptr) exported->take_device(device);  // is gone since it was made
+  }
   for (const auto& device : devices_) device->catalog().add(exported->offer(device->context()));
   exports_.push_back(std::move(exported));
   client_budgets_.raise(client_slot_memory(options_, exports_));
 }
 
 void Exports::withdraw(const Export& exported) {
+  withdrawn_.insert(&exported);
   for (const auto& device : devices_) device->catalog().withdraw(exported.spec().name);
 }
 
 void Exports::restore(const Export& exported) {
+  withdrawn_.erase(&exported);
   for (const auto& device : devices_) device->catalog().restore(exported.spec().name);
 }
 
 std::unique_ptr<Export> Exports::take_out(const Export& exported) {
+  withdrawn_.erase(&exported);
   for (const auto& device : devices_) device->catalog().remove(exported.spec().name);
   const auto found = std::find_if(exports_.begin(), exports_.end(),
                                   [&](const auto& one) { return one.get() == &exported; });
@@ -100,10 +153,11 @@ void Exports::update_offers(Export& exported) {
   for (const auto& device : devices_) device->catalog().update(exported.offer(device->context()));
 }
 
-const TargetDevice* Exports::find_device(const ibv_context* context) const noexcept {
+std::shared_ptr<const TargetDevice> Exports::find_device(
+    const ibv_context* context) const noexcept {
   const auto found = std::find_if(devices_.begin(), devices_.end(),
                                   [&](const auto& device) { return device->context() == context; });
-  return found == devices_.end() ? nullptr : found->get();
+  return found == devices_.end() ? nullptr : *found;
 }
 
 void Exports::begin() {

@@ -2,6 +2,7 @@
 
 #include <asio/io_context.hpp>
 #include <memory>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -25,12 +26,18 @@ namespace rdmablk::target {
 /// threads, and the memory that file exports may use. Used by the control thread.
 class Exports {
  public:
-  /// Makes and registers the exports; nobody is served before begin().
+  /// Makes the exports, and registers them if there is one device alone: otherwise that waits until
+  /// somebody wants them there. Nobody is served before begin().
   /// @param io of the control thread. @param devices to offer them on.
   /// @param service_manager outlives this, as they do. @param inherited memory that earlier
   /// processes left; all of it is for these. Throws Error.
   Exports(asio::io_context& io, const Options& options, InheritedMemory inherited,
-          std::vector<ibv_context*> devices, const ServiceManager& service_manager);
+          const std::vector<ibv_context*>& devices, const ServiceManager& service_manager);
+
+  /// The same with devices that are shared.
+  Exports(asio::io_context& io, const Options& options, InheritedMemory inherited,
+          std::vector<std::shared_ptr<TargetDevice>> devices,
+          const ServiceManager& service_manager);
   Exports(const Exports&) = delete;
   Exports& operator=(const Exports&) = delete;
 
@@ -42,10 +49,17 @@ class Exports {
   /// What all of them are by.
   std::vector<ExportSpec> specs() const;
 
-  std::span<const std::unique_ptr<TargetDevice>> devices() const noexcept { return devices_; }
+  std::span<const std::shared_ptr<TargetDevice>> devices() const noexcept { return devices_; }
 
   /// Null when it is none of the target's.
-  const TargetDevice* find_device(const ibv_context* context) const noexcept;
+  std::shared_ptr<const TargetDevice> find_device(const ibv_context* context) const noexcept;
+
+  /// Offers all exports on one device more.
+  void add_device(std::shared_ptr<TargetDevice> device);
+
+  /// Offers nothing on a device any more. @return it, which who uses it shares; null when it is
+  /// none of the target's.
+  std::shared_ptr<TargetDevice> remove_device(const ibv_context* context);
 
   /// An export has changed: offers what it is now.
   void update_offers(Export& exported);
@@ -112,13 +126,13 @@ class Exports {
   void make(InheritedMemory inherited);
 
   Options options_;  ///< without exports
-  std::vector<ibv_context*> contexts_;
   const ServiceManager& service_manager_;
   SlotBudget slot_budget_;
   std::unique_ptr<StateDirectory> state_;  ///< null as long as no export needs one
   std::vector<std::unique_ptr<Export>> exports_;
+  std::set<const Export*> withdrawn_;
   ClientBudgets client_budgets_{0};
-  std::vector<std::unique_ptr<TargetDevice>> devices_;
+  std::vector<std::shared_ptr<TargetDevice>> devices_;
   IoThreads io_threads_;
 };
 

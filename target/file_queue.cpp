@@ -1,6 +1,7 @@
 #include "target/file_queue.h"
 
 #include <cerrno>
+#include <utility>
 
 namespace rdmablk::target {
 namespace {
@@ -15,8 +16,10 @@ unsigned slot_access(bool writes) {
 }  // namespace
 
 FileQueue::FileQueue(std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
-                     std::uint16_t number, const ServedQueueContext& context, IoQueueOwner& owner)
-    : ServedQueue(connection, attachment, number, attachment.use()->layout().count, context, owner),
+                     std::uint16_t number, QueueGround ground, const ServedQueueContext& context,
+                     IoQueueOwner& owner)
+    : ServedQueue(connection, attachment, number, attachment.use()->layout().count,
+                  std::move(ground), context, owner),
       layout_(use().layout()),
       slots_(protection_domain(), layout_.slot_bytes(), slot_access(use().writer() != nullptr)),
       edges_(layout_.edge_bytes() > 0 ? MemoryMapping::anonymous(layout_.edge_bytes())

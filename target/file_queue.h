@@ -17,7 +17,8 @@ class FileQueue final : public ServedQueue, public FileCommandOwner {
   /// Takes the peer's request to connect, without answering it yet. Throws MemlockError or
   /// SystemError; the connection is the caller's to refuse then, unless it is gone.
   FileQueue(std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
-            std::uint16_t number, const ServedQueueContext& context, IoQueueOwner& owner);
+            std::uint16_t number, QueueGround ground, const ServedQueueContext& context,
+            IoQueueOwner& owner);
 
   Footprint footprint() const noexcept override;
 

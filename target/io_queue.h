@@ -4,14 +4,22 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "common/cm/connection.h"
 #include "target/attachment.h"
 #include "target/footprint.h"
+#include "target/target_device.h"
 
 namespace rdmablk::target {
 
 class IoQueue;
+
+/// The device that an I/O queue is connected over, and what its attachment is entitled to there.
+struct QueueGround {
+  std::shared_ptr<const TargetDevice> device;  ///< null: it outlives the queue
+  Grant grant;
+};
 
 /// Is told what becomes of an I/O queue. On the control thread.
 class IoQueueOwner {
@@ -38,6 +46,12 @@ class IoQueue : public cm::EventHandler {
 
   std::uint64_t attachment() const noexcept { return attachment_; }
   std::uint16_t number() const noexcept { return number_; }
+
+  /// The device that it is connected over; null when nobody said.
+  ibv_context* device() const noexcept {
+    return ground_.device == nullptr ? nullptr : ground_.device->context();
+  }
+
   virtual std::string peer() const = 0;
 
   /// What it takes of its device.
@@ -60,8 +74,10 @@ class IoQueue : public cm::EventHandler {
   void on_event(cm::Connection& connection, const cm::Event& event) final;
 
  protected:
-  IoQueue(const Attachment& attachment, std::uint16_t number, IoQueueOwner& owner)
-      : attachment_(attachment.id()),
+  IoQueue(const Attachment& attachment, std::uint16_t number, QueueGround ground,
+          IoQueueOwner& owner)
+      : ground_(std::move(ground)),
+        attachment_(attachment.id()),
         number_(number),
         hold_(attachment.hold_export()),
         lease_(attachment.lease()),
@@ -72,11 +88,14 @@ class IoQueue : public cm::EventHandler {
   virtual void begin_close() = 0;
   void closed() { closed_(); }
 
+  const Grant& grant() const noexcept { return ground_.grant; }
+
   void tell_over(const std::string& reason);
   std::string describe_loss(const cm::Connection& connection, const cm::Event& event);
   void tell_violation(const std::string& reason);
 
  private:
+  QueueGround ground_;  // stays as long as what was made with it
   std::uint64_t attachment_;
   std::uint16_t number_;
   ExportUse::Hold hold_;                       // and neither is the export

@@ -1,6 +1,7 @@
 #include "target/one_sided_queue.h"
 
 #include <array>
+#include <utility>
 
 namespace rdmablk::target {
 namespace {
@@ -11,12 +12,12 @@ constexpr unsigned kEntries = 2;
 }  // namespace
 
 OneSidedQueue::OneSidedQueue(std::unique_ptr<cm::Connection>& connection,
-                             const Attachment& attachment, std::uint16_t number, Counters& counters,
-                             IoQueueOwner& owner)
-    : IoQueue(attachment, number, owner),
+                             const Attachment& attachment, std::uint16_t number, QueueGround ground,
+                             Counters& counters, IoQueueOwner& owner)
+    : IoQueue(attachment, number, std::move(ground), owner),
       counters_(counters),
       cq_(connection->device(), kEntries, nullptr) {
-  connection->create_queue_pair(*attachment.grant().pd, cq_, {});
+  connection->create_queue_pair(*grant().pd, cq_, {});
   connection_ = std::move(connection);
 }
 

@@ -19,7 +19,7 @@ class OneSidedQueue final : public IoQueue {
   /// Takes the peer's request to connect, without answering it yet.
   /// @param connection a request of the peer. Throws SystemError, and leaves it to the caller then.
   OneSidedQueue(std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
-                std::uint16_t number, Counters& counters, IoQueueOwner& owner);
+                std::uint16_t number, QueueGround ground, Counters& counters, IoQueueOwner& owner);
   ~OneSidedQueue() override;
 
   std::string peer() const override { return connection_->peer(); }

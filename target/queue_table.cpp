@@ -8,9 +8,11 @@
 
 #include "common/cm/peer_gone.h"
 #include "common/counted.h"
+#include "common/error.h"
 #include "target/fencing.h"
 #include "target/file_queue.h"
 #include "target/one_sided_queue.h"
+#include "target/registrar.h"
 #include "target/resident_queue.h"
 
 namespace rdmablk::target {
@@ -47,6 +49,11 @@ std::optional<QueueRefusal> QueueTable::connect(std::unique_ptr<cm::Connection>&
                       counted(environment_.limits.client_queues, "I/O queue"))};
     }
     found = places_.try_emplace(key, environment_.io, std::move(share)).first;
+    if (!is_registered_with(attachment, connection->device())) {
+      found->second.next.emplace(Successor{std::move(connection), &attachment});
+      register_for(key, found->second);
+      return std::nullopt;
+    }
     try {
       open(found->second, connection, attachment, request.queue);
     } catch (...) {
@@ -77,20 +84,62 @@ void QueueTable::open(Place& place, std::unique_ptr<cm::Connection>& connection,
                 attachment.reply().info.name, place.queue->peer());
 }
 
+/// What an attachment is entitled to on the device that a connection came over.
+QueueGround QueueTable::ground_for(const cm::Connection& connection,
+                                   const Attachment& attachment) const {
+  auto device = environment_.registrar.find_device(connection.device());
+  const Offer* const offer =
+      device == nullptr ? nullptr : device->catalog().find_for_users(attachment.reply().info.name);
+  if (offer == nullptr || !offer->is_registered) {
+    throw Error("its device was removed while it was being connected");
+  }
+  return {std::move(device), offer->grant(attachment.reply().access)};
+}
+
+bool QueueTable::is_registered_with(const Attachment& attachment, const ibv_context* device) const {
+  const auto found = environment_.registrar.find_device(device);
+  const Offer* const offer =
+      found == nullptr ? nullptr : found->catalog().find_for_users(attachment.reply().info.name);
+  return offer == nullptr || offer->is_registered;
+}
+
+/// Has the export registered with the device that the next connection of a place came over.
+void QueueTable::register_for(const Key& key, Place& place) {
+  place.registering = true;
+  start_deadline(key, place);
+  environment_.registrar.want(
+      place.next->attachment->reply().info.name, place.next->connection->device(),
+      place.lifetime.guard([this, key](const auto& failure) { on_registered(Key(key), failure); }));
+}
+
+void QueueTable::on_registered(const Key& key, const std::optional<std::string>& failure) {
+  Place& place = places_.at(key);
+  place.registering = false;
+  if (failure) {
+    log(spdlog::level::err,
+        fmt::format("session {}: I/O queue {}: {}", session_, key.second, *failure));
+    refuse(place, {Status::internal, *failure});
+  }
+  open_next(key, place);
+}
+
 std::unique_ptr<IoQueue> QueueTable::make(std::unique_ptr<cm::Connection>& connection,
                                           const Attachment& attachment, std::uint16_t number) {
   IoQueueOwner& owner = *this;
+  QueueGround ground = ground_for(*connection, attachment);
   if (!attachment.use()) {
-    return std::make_unique<OneSidedQueue>(connection, attachment, number, environment_.counters,
-                                           owner);
+    return std::make_unique<OneSidedQueue>(connection, attachment, number, std::move(ground),
+                                           environment_.counters, owner);
   }
   const ServedQueueContext context{environment_.io, environment_.counters,
                                    environment_.io_threads.next(),
                                    environment_.io_threads.blocking()};
   if (attachment.use()->resident() != nullptr) {
-    return std::make_unique<ResidentQueue>(connection, attachment, number, context, owner);
+    return std::make_unique<ResidentQueue>(connection, attachment, number, std::move(ground),
+                                           context, owner);
   }
-  return std::make_unique<FileQueue>(connection, attachment, number, context, owner);
+  return std::make_unique<FileQueue>(connection, attachment, number, std::move(ground), context,
+                                     owner);
 }
 
 void QueueTable::on_queue_over(IoQueue& queue, const std::string& reason) {
@@ -116,6 +165,7 @@ void QueueTable::on_queue_violation(IoQueue& /*queue*/, const std::string& reaso
 
 /// Its place is free when it is through. May end the place from within.
 void QueueTable::close(const Key& key, Place& place) {
+  place.closing = true;
   auto closed = lifetime_.guard([this, key = Key(key)] { on_closed(key); });
   if (fencing().drains_files) return environment_.drain.add(std::move(place.queue), closed);
   environment_.drain.add(std::move(place.queue));
@@ -125,10 +175,19 @@ void QueueTable::close(const Key& key, Place& place) {
 void QueueTable::on_closed(const Key& key) {
   const auto found = places_.find(key);
   if (found == places_.end()) return;
-  Place& place = found->second;
+  found->second.closing = false;
+  open_next(key, found->second);
+}
+
+/// Opens the connection that waits, if nothing is left to wait for; without one the place ends.
+void QueueTable::open_next(const Key& key, Place& place) {
+  if (place.closing || place.registering) return;
   if (!place.next) {
-    places_.erase(found);
+    places_.erase(key);
     return;
+  }
+  if (!is_registered_with(*place.next->attachment, place.next->connection->device())) {
+    return register_for(key, place);
   }
   Successor next = std::move(*place.next);
   place.next.reset();
@@ -160,7 +219,9 @@ void QueueTable::on_deadline(const Key& key) {
   // One that was started anew when it had expired already is told by the clock.
   if (place.deadline.expiry() > std::chrono::steady_clock::now()) return;
   if (place.next) {
-    refuse(place, {Status::busy, "what the last connection began is not through yet"});
+    refuse(place, {Status::busy, place.registering
+                                     ? "the export is still being registered with this device"
+                                     : "what the last connection began is not through yet"});
   } else if (place.queue && !place.queue->is_established()) {
     on_queue_over(*place.queue, "its connection was not completed in time");
   }
@@ -184,6 +245,25 @@ std::size_t QueueTable::connected(std::uint64_t attachment) const noexcept {
   return static_cast<std::size_t>(
       std::count_if(places_.lower_bound({attachment, 0}), places_.lower_bound({attachment + 1, 0}),
                     [](const auto& entry) { return entry.second.queue != nullptr; }));
+}
+
+ibv_context* QueueTable::device_of(std::uint64_t attachment, std::uint16_t queue) const noexcept {
+  const auto found = places_.find({attachment, queue});
+  if (found == places_.end() || found->second.queue == nullptr) return nullptr;
+  return found->second.queue->device();
+}
+
+std::size_t QueueTable::end_device(const ibv_context* device, const std::string& reason) {
+  std::size_t ended = 0;
+  for (auto next = places_.begin(); next != places_.end();) {
+    const auto entry = next++;  // closing may end the place
+    Place& place = entry->second;
+    if (place.next && place.next->connection->device() == device) place.next.reset();
+    if (!place.queue || place.queue->device() != device) continue;
+    ++ended;
+    on_queue_over(*place.queue, reason);
+  }
+  return ended;
 }
 
 Footprint QueueTable::footprint() const noexcept {

@@ -43,6 +43,12 @@ class QueueTable final : private IoQueueOwner {
   std::optional<protocol::QueueRefusal> connect(std::unique_ptr<cm::Connection>& connection,
                                                 const protocol::QueueRequest& request);
 
+  /// The device that a queue is connected over; null when it is not.
+  ibv_context* device_of(std::uint64_t attachment, std::uint16_t queue) const noexcept;
+
+  /// Closes those over a device that is gone. @return how many they were.
+  std::size_t end_device(const ibv_context* device, const std::string& reason);
+
   /// Closes those of an attachment that has ended.
   void end(std::uint64_t attachment);
   void end_all();
@@ -66,9 +72,12 @@ class QueueTable final : private IoQueueOwner {
     Place(asio::io_context& io, SlotBudget::Share taken) : share(std::move(taken)), deadline(io) {}
 
     SlotBudget::Share share;         ///< of the queues that the client may have
-    std::unique_ptr<IoQueue> queue;  ///< null while it is being closed
+    std::unique_ptr<IoQueue> queue;  ///< null while one is being closed, or registered for
     std::optional<Successor> next;   ///< then only
-    asio::steady_timer deadline;     ///< to be established, or for the one before to be through
+    bool closing = false;
+    bool registering = false;     ///< the export, with the device that the next one came over
+    asio::steady_timer deadline;  ///< to be established, or for what the next one waits for
+    Lifetime lifetime;
   };
 
   void on_queue_over(IoQueue& queue, const std::string& reason) override;
@@ -79,8 +88,13 @@ class QueueTable final : private IoQueueOwner {
             std::uint16_t number);
   std::unique_ptr<IoQueue> make(std::unique_ptr<cm::Connection>& connection,
                                 const Attachment& attachment, std::uint16_t number);
+  QueueGround ground_for(const cm::Connection& connection, const Attachment& attachment) const;
+  bool is_registered_with(const Attachment& attachment, const ibv_context* device) const;
+  void register_for(const Key& key, Place& place);
+  void on_registered(const Key& key, const std::optional<std::string>& failure);
   void close(const Key& key, Place& place);
   void on_closed(const Key& key);
+  void open_next(const Key& key, Place& place);
   void start_deadline(const Key& key, Place& place);
   void on_deadline(const Key& key);
   void log(spdlog::level::level_enum level, const std::string& line);

@@ -1,6 +1,7 @@
 #include "target/resident_queue.h"
 
 #include <array>
+#include <utility>
 
 #include "target/resident_store.h"
 
@@ -9,9 +10,10 @@ namespace rdmablk::target {
 using protocol::MessageType;
 
 ResidentQueue::ResidentQueue(std::unique_ptr<cm::Connection>& connection,
-                             const Attachment& attachment, std::uint16_t number,
+                             const Attachment& attachment, std::uint16_t number, QueueGround ground,
                              const ServedQueueContext& context, IoQueueOwner& owner)
-    : ServedQueue(connection, attachment, number, attachment.use()->layout().count, context, owner),
+    : ServedQueue(connection, attachment, number, attachment.use()->layout().count,
+                  std::move(ground), context, owner),
       buffers_(MemoryMapping::anonymous(use().layout().slot_bytes())),
       command_context_{use().store(), *use().resident(), *use().writer(), thread()} {
   const SlotLayout& layout = use().layout();

@@ -17,7 +17,8 @@ class ResidentQueue final : public ServedQueue, public ResidentCommandOwner {
   /// connection is the caller's to refuse then, unless it is gone.
   /// @param attachment that writes.
   ResidentQueue(std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
-                std::uint16_t number, const ServedQueueContext& context, IoQueueOwner& owner);
+                std::uint16_t number, QueueGround ground, const ServedQueueContext& context,
+                IoQueueOwner& owner);
 
  private:
   void prepare() noexcept override;

@@ -39,9 +39,14 @@ void check_growth(const ExportSpec& spec, std::uint64_t added, const std::vector
 
 }  // namespace
 
-Resizer::Resizer(asio::io_context& io, Exports& exports, Sessions& sessions,
+Resizer::Resizer(asio::io_context& io, Exports& exports, Sessions& sessions, ExportTurns& turns,
                  std::chrono::milliseconds patience)
-    : io_(io), exports_(exports), sessions_(sessions), patience_(patience), background_(io) {}
+    : io_(io),
+      exports_(exports),
+      sessions_(sessions),
+      turns_(turns),
+      patience_(patience),
+      background_(io) {}
 
 void Resizer::resize(const std::string& name, std::uint64_t size, Done done) {
   if (stopping_) return done(kStopping);
@@ -56,14 +61,20 @@ void Resizer::resize(const std::string& name, std::uint64_t size, Done done) {
   exported->editions().on_unused(lifetime_.guard(
       [this, name] { asio::post(io_, lifetime_.guard([this, name] { clear_away(name); })); }));
   const auto job = jobs_.emplace(jobs_.end(), io_, *exported, size, std::move(done));
+  turns_.take(*exported, [this, job] { begin(job); });
+}
+
+/// Its turn has come.
+void Resizer::begin(Jobs::iterator job) {
   std::vector<ExportSpec> specs;
   for (const auto& one : exports_.all()) {
     specs.push_back(one->spec());
-    if (one.get() == exported) specs.back().size = size;
+    if (one.get() == &job->exported) specs.back().size = job->size;
   }
-  background_.run([this, &job = *job, specs = std::move(specs),
-                   devices = exports_.devices().size()] { prepare(job, specs, devices); },
-                  [this, job] { on_prepared(job); });
+  const std::size_t devices = std::max<std::size_t>(1, job->exported.device_count());
+  background_.run(
+      [this, &job = *job, specs = std::move(specs), devices] { prepare(job, specs, devices); },
+      [this, job] { on_prepared(job); });
 }
 
 std::optional<std::string> Resizer::reason_against(const Export& exported,
@@ -101,7 +112,10 @@ void Resizer::prepare(Job& job, std::vector<ExportSpec> specs, std::size_t devic
 }
 
 void Resizer::on_prepared(Jobs::iterator job) {
-  if (!job->failure.empty()) return end(job, job->failure);
+  if (!job->failure.empty()) {
+    turns_.end(job->exported);
+    return end(job, job->failure);
+  }
   // One may have come meanwhile.
   if (const auto why = reason_of_the_deaf(job->exported, job->size)) {
     return abandon(
@@ -113,7 +127,10 @@ void Resizer::on_prepared(Jobs::iterator job) {
 void Resizer::abandon(Jobs::iterator job, std::string failure) {
   job->failure = std::move(failure);
   background_.run([&job = *job] { job.exported.abandon_resize(); },
-                  [this, job] { end(job, job->failure); });
+                  [this, job] {
+                    turns_.end(job->exported);
+                    end(job, job->failure);
+                  });
 }
 
 void Resizer::publish(Jobs::iterator job) {
@@ -121,6 +138,7 @@ void Resizer::publish(Jobs::iterator job) {
   const bool shrinks = job->size < exported.spec().size;
   exported.publish_resize();
   exports_.update_offers(exported);
+  turns_.end(exported);
   sessions_.announce_size(exported.spec().name);
   if (!shrinks) {
     const std::string name = exported.spec().name;

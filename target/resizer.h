@@ -13,6 +13,7 @@
 #include "common/lifetime.h"
 #include "target/administration.h"
 #include "target/background.h"
+#include "target/export_turns.h"
 #include "target/exports.h"
 #include "target/sessions.h"
 
@@ -29,7 +30,7 @@ class Resizer {
   using Done = Administration::Done;
 
   /// @param patience for initiators to be through with what is cut off. All outlive this.
-  Resizer(asio::io_context& io, Exports& exports, Sessions& sessions,
+  Resizer(asio::io_context& io, Exports& exports, Sessions& sessions, ExportTurns& turns,
           std::chrono::milliseconds patience);
   Resizer(const Resizer&) = delete;
   Resizer& operator=(const Resizer&) = delete;
@@ -66,6 +67,7 @@ class Resizer {
 
   std::optional<std::string> reason_against(const Export& exported, std::uint64_t size) const;
   std::optional<std::string> reason_of_the_deaf(const Export& exported, std::uint64_t size) const;
+  void begin(Jobs::iterator job);
   void prepare(Job& job, std::vector<ExportSpec> specs, std::size_t devices) const noexcept;
   void on_prepared(Jobs::iterator job);
   void abandon(Jobs::iterator job, std::string failure);
@@ -81,6 +83,7 @@ class Resizer {
   asio::io_context& io_;
   Exports& exports_;
   Sessions& sessions_;
+  ExportTurns& turns_;
   std::chrono::milliseconds patience_;
   bool stopping_ = false;
   Jobs jobs_;

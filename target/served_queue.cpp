@@ -31,15 +31,15 @@ metrics::IoKind kind_of(MessageType type, bool discards) {
 }  // namespace
 
 ServedQueue::ServedQueue(std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
-                         std::uint16_t number, unsigned commands, const ServedQueueContext& context,
-                         IoQueueOwner& owner)
-    : IoQueue(attachment, number, owner),
+                         std::uint16_t number, unsigned commands, QueueGround ground,
+                         const ServedQueueContext& context, IoQueueOwner& owner)
+    : IoQueue(attachment, number, std::move(ground), owner),
       context_(context),
       use_(attachment.use()),
-      own_pd_(attachment.grant().pd == nullptr
+      own_pd_(grant().pd == nullptr
                   ? std::optional<verbs::ProtectionDomain>(std::in_place, connection->device())
                   : std::nullopt),
-      pd_(own_pd_ ? *own_pd_ : *attachment.grant().pd),
+      pd_(own_pd_ ? *own_pd_ : *grant().pd),
       channel_(pd_, commands),
       counters_(use_->store().counters().of(context.thread)),
       begun_(commands) {

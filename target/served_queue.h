@@ -43,8 +43,8 @@ class ServedQueue : public IoQueue, private CommandHandler, private ReadableHand
   /// @param commands requests at a time.
   /// Throws SystemError, and leaves the connection to the caller then.
   ServedQueue(std::unique_ptr<cm::Connection>& connection, const Attachment& attachment,
-              std::uint16_t number, unsigned commands, const ServedQueueContext& context,
-              IoQueueOwner& owner);
+              std::uint16_t number, unsigned commands, QueueGround ground,
+              const ServedQueueContext& context, IoQueueOwner& owner);
 
   const verbs::ProtectionDomain& protection_domain() const noexcept { return pd_; }
   IoThread& thread() const noexcept { return context_.thread; }

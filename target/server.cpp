@@ -12,7 +12,6 @@
 #include "common/log.h"
 #include "common/random.h"
 #include "common/units.h"
-#include "target/device_events.h"
 #include "target/settlement.h"
 
 namespace rdmablk::target {
@@ -39,10 +38,12 @@ Server::Server(asio::io_context& io, const cm::Managers& managers,
       configuration_(options.config.value_or("")),
       predecessor_(options.predecessor),
       key_ring_(options.key_file),
-      addresses_(resolve_all(options.listen)),
+      listening_(managers, resolve_all(options.listen), *this),
       client_queues_(options.limits.client_queues),
-      exports_(io_, options, std::move(inherited),
-               select_devices(managers, addresses_, options.connections.device), service_manager),
+      devices_(io_, managers, options.connections.device, exports_, registrar_, listening_),
+      exports_(io_, options, std::move(inherited), share_devices(managers, options),
+               service_manager),
+      registrar_(io_, exports_, turns_),
       changes_(io_, exports_,
                [this](const Export& exported) { sessions_->end_export(exported.spec().name); }),
       reload_(options, std::move(load), exports_, *this, [this](const Export& exported) {
@@ -54,9 +55,9 @@ Server::Server(asio::io_context& io, const cm::Managers& managers,
   environment_.emplace(
       SessionEnvironment{io_, counters_, limits_, random_bytes<protocol::InstanceId>(),
                          exports_.io_threads(), drain_, exports_.client_budgets(), client_queues_,
-                         key_ring_.keys(), client_log_, strangers_, &reports_});
+                         key_ring_.keys(), client_log_, strangers_, registrar_, &reports_});
   sessions_.emplace(*environment_);
-  resizer_.emplace(io_, exports_, *sessions_, limits_.resize_wait);
+  resizer_.emplace(io_, exports_, *sessions_, turns_, limits_.resize_wait);
 }
 
 Server::~Server() {
@@ -72,15 +73,14 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   wait_for_signal();
   count_signal_.emplace(io_, SIGUSR1);
   wait_for_count_signal();
-  listeners_ = listen_on(managers_, addresses_, *this);
+  listening_.begin();
   admin_.emplace(io_, *this, store_ ? &*store_ : nullptr, facts(), admin_options_, predecessor_);
   exports_.begin();  // nobody is served before this: connections wait
   SuccessionHandler& succession = *this;
   succession_.emplace(io_, succession);
-  std::vector<std::unique_ptr<DeviceEvents>> device_events;
-  for (const auto& device : exports_.devices()) {
-    device_events.push_back(std::make_unique<DeviceEvents>(io_, device->context()));
-  }
+  devices_.begin(*sessions_, [this] {
+    if (admin_) admin_->tell(facts());
+  });
   announce();
   status_.emplace(io_, service_manager_, [this] { return status_text(); });
   sessions_->on_size([this] {
@@ -94,9 +94,11 @@ ServerEnd Server::run(const std::function<void()>& on_serving) {
   status_.reset();
   goodbye_.cancel();
   watching_.reset();
-  listeners_.clear();
+  listening_.end();
+  devices_.end();
   sessions_->clear();
   drain_queues();
+  registrar_.finish();
   changes_.finish();
   resizer_->finish();
   if (!successor_) {
@@ -130,15 +132,26 @@ void Server::drain_queues() {
 }
 
 std::vector<SocketAddress> Server::addresses() const {
-  std::vector<SocketAddress> addresses;
-  for (const auto& listener : listeners_) addresses.push_back(listener->address());
-  return addresses;
+  return listening_.addresses();
+}
+
+/// Those that serve at the start.
+std::vector<std::shared_ptr<TargetDevice>> Server::share_devices(const cm::Managers& managers,
+                                                                 const Options& options) {
+  std::vector<std::shared_ptr<TargetDevice>> devices;
+  for (ibv_context* const device :
+       select_devices(managers, listening_.wanted(), options.connections.device)) {
+    devices.push_back(devices_.share(device));
+  }
+  return devices;
 }
 
 TargetFacts Server::facts() const {
   TargetFacts facts;
-  for (const auto& listener : listeners_) facts.listening.push_back(listener->address().text());
+  for (const auto& address : listening_.addresses()) facts.listening.push_back(address.text());
   for (const auto& device : exports_.devices()) facts.devices.push_back(device->name());
+  facts.away.assign(devices_.away().begin(), devices_.away().end());
+  facts.started = started_;
   facts.configuration = configuration_;
   facts.asks_clients = key_ring_.keys() != nullptr;
   return facts;
@@ -146,7 +159,7 @@ TargetFacts Server::facts() const {
 
 void Server::announce() const {
   std::vector<std::string> where;
-  for (const auto& listener : listeners_) where.push_back(listener->address().text());
+  for (const auto& address : listening_.addresses()) where.push_back(address.text());
   std::vector<std::string> over;
   for (const auto& device : exports_.devices()) over.push_back(device->name());
   spdlog::info("listening on {} over {}", fmt::join(where, " and "), fmt::join(over, ", "));
@@ -289,7 +302,7 @@ void Server::shut_down() {
   resizer_->stop();
   service_manager_.tell_stopping();
   if (admin_) admin_->close();
-  listeners_.clear();
+  listening_.end();
   sessions_->say_goodbye([this] { io_.stop(); });
   goodbye_.expires_after(limits_.goodbye);
   goodbye_.async_wait([this](const asio::error_code& error) {
@@ -342,11 +355,13 @@ std::optional<QueueRefusal> Server::answer(std::unique_ptr<cm::Connection>& conn
 }
 
 std::optional<QueueRefusal> Server::open_session(std::unique_ptr<cm::Connection>& connection) {
-  const TargetDevice* const device = exports_.find_device(connection->device());
+  // One that is new may be used before it was noticed.
+  if (exports_.find_device(connection->device()) == nullptr) devices_.look();
+  auto device = exports_.find_device(connection->device());
   if (device == nullptr) {
     return QueueRefusal{Status::not_supported, "the target does not use this device"};
   }
-  return sessions_->open(connection, *device);
+  return sessions_->open(connection, std::move(device));
 }
 
 void Server::refuse(cm::Connection* connection, const QueueRefusal& refusal) {

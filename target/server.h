@@ -22,13 +22,17 @@
 #include "target/device_selection.h"
 #include "target/export_changes.h"
 #include "target/export_history.h"
+#include "target/export_turns.h"
 #include "target/exports.h"
 #include "target/key_ring.h"
 #include "target/limits.h"
+#include "target/listening.h"
 #include "target/options.h"
 #include "target/queue_drain.h"
+#include "target/registrar.h"
 #include "target/reload.h"
 #include "target/resizer.h"
+#include "target/served_devices.h"
 #include "target/service_manager.h"
 #include "target/service_status.h"
 #include "target/session_environment.h"
@@ -92,6 +96,8 @@ class Server final : public Administration, private cm::RequestHandler, private 
                                                std::span<const std::byte> private_data);
   std::optional<protocol::QueueRefusal> open_session(std::unique_ptr<cm::Connection>& connection);
   void refuse(cm::Connection* connection, const protocol::QueueRefusal& refusal);
+  std::vector<std::shared_ptr<TargetDevice>> share_devices(const cm::Managers& managers,
+                                                           const Options& options);
   void announce() const;
   TargetFacts facts() const;
   void wait_for_signal();
@@ -118,9 +124,12 @@ class Server final : public Administration, private cm::RequestHandler, private 
   LogLimiter strangers_;
   LogLimiter refusals_;
   Counters counters_;
-  ListenAddresses addresses_;
+  Listening listening_;
   ClientBudgets client_queues_;
+  ServedDevices devices_;
   Exports exports_;
+  ExportTurns turns_;
+  Registrar registrar_;
   ExportChanges changes_;
   Reload reload_;
   QueueDrain drain_;  // its queues end before the exports; the threads that serve them, before it
@@ -135,8 +144,7 @@ class Server final : public Administration, private cm::RequestHandler, private 
   std::optional<Successor> successor_;
   std::optional<ServiceStatus> status_;
   std::optional<Watchdog> watchdog_;
-  std::optional<AdminDesk> admin_;  ///< as long as it serves
-  Listeners listeners_;
+  std::optional<AdminDesk> admin_;    ///< as long as it serves
   std::optional<Sessions> sessions_;  ///< as soon as there is an environment for them
   std::optional<Resizer> resizer_;    ///< the same
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();

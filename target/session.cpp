@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "common/seconds.h"
 #include "common/verbs/context.h"
+#include "target/registrar.h"
 
 namespace rdmablk::target {
 
@@ -22,14 +23,14 @@ constexpr unsigned kAttachCost = 20;
 }  // namespace
 
 Session::Session(std::uint32_t id, std::unique_ptr<cm::Connection>& connection,
-                 const TargetDevice& device, const SessionEnvironment& environment,
+                 std::shared_ptr<const TargetDevice> device, const SessionEnvironment& environment,
                  SessionOwner& owner)
     : id_(id),
-      device_(device),
+      device_(std::move(device)),
       environment_(environment),
       owner_(owner),
       peer_(connection->peer()),
-      protocol_(id, environment.target, device.catalog(), environment.limits, peer_,
+      protocol_(id, environment.target, device_->catalog(), environment.limits, peer_,
                 &environment.budgets, environment.keys),
       waits_(
           environment.io,
@@ -38,14 +39,14 @@ Session::Session(std::uint32_t id, std::unique_ptr<cm::Connection>& connection,
             answer_attach(ticket, &SessionProtocol::give_up_attach);
           }),
       rate_(environment.limits.admin_rate),
-      channel_(device.messages()),
+      channel_(device_->messages()),
       deadline_(environment.io),
       silence_(
           environment.io, environment.limits, [this] { return listen(); },
           [this] { on_silence(); }),
       breather_(environment.io),
       queues_(id, protocol_, environment, *this) {
-  auto& qp = connection->create_queue_pair(device.messages(), channel_.completion_queue(),
+  auto& qp = connection->create_queue_pair(device_->messages(), channel_.completion_queue(),
                                            protocol::MessageChannel::queue_pair_options());
   channel_.start(qp);
   connection_ = std::move(connection);
@@ -149,6 +150,8 @@ void Session::on_broken(const std::string& reason) {
 void Session::perform(const Step& step) {
   if (step.detached) return detach(*step.detached, step.send);
   if (step.joins) return owner_.on_session_joins(*this);
+  if (step.asks) return answer_table(*step.asks);
+  if (step.registers) wait_for_registration(*step.registers);
   if (step.waits) wait_for_lease(*step.waits);
   if (step.fences) owner_.fence(*step.fences, peer().text());
   if (step.greeted) greet();
@@ -175,7 +178,7 @@ void Session::greet() {
   greeted_ = true;
   deadline_.cancel();
   ++environment_.counters.sessions;
-  log(spdlog::level::info, fmt::format("{} connected over {}", peer().text(), device_.name()));
+  log(spdlog::level::info, fmt::format("{} connected over {}", peer().text(), device_->name()));
   silence_.start();
 }
 
@@ -205,6 +208,42 @@ void Session::wait_for_lease(const LeaseWait& wait) {
   // The initiator takes a target for lost that leaves a request unanswered for three keepalives.
   if (limits.keepalive.count() > 0) time = std::min(time, 2 * limits.keepalive);
   waits_.add(wait, time);
+}
+
+/// One that takes too long is asked for again: it goes on.
+void Session::wait_for_registration(const RegistrationWait& wait) {
+  const std::uint64_t ticket = wait.ticket;
+  const auto decide = [this, ticket](const std::function<Step()>& step) {
+    if (registrations_.erase(ticket) > 0 && !over_ && !last_word_) attempt(step);
+  };
+  environment_.registrar.want(
+      wait.export_name, device_->context(),
+      lifetime_.guard([this, ticket, decide](const std::optional<std::string>& failure) {
+        decide([&] {
+          return failure ? protocol_.refuse_attach(ticket, Status::internal, *failure)
+                         : protocol_.go_on_attaching(ticket);
+        });
+      }));
+  auto& timer = registrations_.try_emplace(ticket, environment_.io).first->second;
+  const auto keepalive = environment_.limits.keepalive;
+  if (keepalive.count() == 0) return;
+  timer.expires_after(2 * keepalive);
+  timer.async_wait(lifetime_.guard(
+      [this, ticket, decide, name = wait.export_name](const asio::error_code& error) {
+        if (error) return;
+        decide([&] {
+          return protocol_.refuse_attach(
+              ticket, Status::busy,
+              fmt::format("export '{}' is still being registered with {}; try again", name,
+                          device_->name()));
+        });
+      }));
+}
+
+void Session::answer_table(const TableQuestion& question) {
+  attempt([&] {
+    return protocol_.answer_table(question, queues_.device_of(question.attachment, question.queue));
+  });
 }
 
 /// Tries again to answer an ATTACH that waits, or gives it up.
@@ -300,7 +339,7 @@ SessionStatus Session::status() const {
   status.id = id_;
   status.address = peer().address;
   status.client = peer().client;
-  status.device = device_.name();
+  status.device = device_->name();
   status.age = std::chrono::duration_cast<std::chrono::seconds>(now - since_);
   status.silence =
       std::chrono::duration_cast<std::chrono::milliseconds>(now - silence_.last_heard());
@@ -315,10 +354,13 @@ SessionStatus Session::status() const {
 std::optional<protocol::QueueRefusal> Session::connect_queue(
     std::unique_ptr<cm::Connection>& connection, const protocol::QueueRequest& request) {
   if (over_ || last_word_) return refuse_unproved();
-  if (connection->device() != device_.context()) {
+  if (connection->device() != device_->context() && !protocol_.takes_paths()) {
     return protocol::QueueRefusal{
         Status::not_supported,
-        fmt::format("the session came over {}, its I/O queues have to, too", device_.name())};
+        fmt::format("the session came over {}, its I/O queues have to, too", device_->name())};
+  }
+  if (environment_.registrar.find_device(connection->device()) == nullptr) {
+    return protocol::QueueRefusal{Status::not_supported, "the target does not use this device"};
   }
   return queues_.connect(connection, request);
 }
@@ -365,8 +407,15 @@ void Session::end_those(const Attachments::Ending& ending, const std::string& re
   }
 }
 
+std::size_t Session::end_device(const ibv_context* device, const std::string& reason) {
+  const std::size_t queues = queues_.end_device(device, reason);
+  if (device_->context() == device) finish(reason);
+  return queues;
+}
+
 void Session::end_attachments() {
   waits_.clear();
+  registrations_.clear();
   queues_.end_all();
   protocol_.end_attachments();
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,11 +34,12 @@ class Session final : private cm::EventHandler,
                       private QueueTableOwner {
  public:
   /// Takes the request of an initiator to connect an admin queue, without answering it yet.
-  /// @param id not zero; no other session of the target has it. @param device and what follows
+  /// @param id not zero; no other session of the target has it. @param environment and what follows
   /// outlive the session.
   /// Throws MemlockError or SystemError, and leaves the connection to the caller then.
-  Session(std::uint32_t id, std::unique_ptr<cm::Connection>& connection, const TargetDevice& device,
-          const SessionEnvironment& environment, SessionOwner& owner);
+  Session(std::uint32_t id, std::unique_ptr<cm::Connection>& connection,
+          std::shared_ptr<const TargetDevice> device, const SessionEnvironment& environment,
+          SessionOwner& owner);
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -73,6 +75,10 @@ class Session final : private cm::EventHandler,
 
   /// The same for those that the export's rules do not allow any more.
   void end_disallowed(const std::string& name);
+
+  /// A device is gone: ends it if it came over that, else its I/O queues that did.
+  /// @return how many I/O queues have ended.
+  std::size_t end_device(const ibv_context* device, const std::string& reason);
 
   /// Tells the initiator that the target is about to end; the session ends when it has
   /// acknowledged.
@@ -113,6 +119,8 @@ class Session final : private cm::EventHandler,
   void perform(const Step& step);
   void attempt(const std::function<Step()>& step);
   void wait_for_lease(const LeaseWait& wait);
+  void wait_for_registration(const RegistrationWait& wait);
+  void answer_table(const TableQuestion& question);
   void answer_attach(std::uint64_t ticket, Step (SessionProtocol::*decide)(std::uint64_t));
   void greet();
   bool listen();
@@ -131,13 +139,14 @@ class Session final : private cm::EventHandler,
   void log_end(const std::string& reason);
 
   std::uint32_t id_;
-  const TargetDevice& device_;
+  std::shared_ptr<const TargetDevice> device_;  // stays as long as what is made with it
   const SessionEnvironment& environment_;
   SessionOwner& owner_;
   std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   std::string peer_;
   SessionProtocol protocol_;
   AttachWaits waits_;
+  std::map<std::uint64_t, asio::steady_timer> registrations_;  ///< ATTACHes that wait for one
   AdminRate rate_;
   std::optional<std::string> last_word_;  // is on its way, and nothing else matters
   bool greeted_ = false;

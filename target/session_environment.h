@@ -17,6 +17,7 @@
 
 namespace rdmablk::target {
 
+class Registrar;
 class Session;
 
 /// What a session asks of those who have all of them.
@@ -53,6 +54,7 @@ struct SessionEnvironment {
   const ClientKeys* keys;  ///< null when nobody is asked who they are
   ClientLog& log;          ///< what clients do
   LogLimiter& strangers;   ///< who came and never got in
+  Registrar& registrar;    ///< has exports registered with devices
   ClientReports* reports = nullptr;  ///< what they say that they have done; null: not kept
 };
 

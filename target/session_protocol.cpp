@@ -21,6 +21,12 @@ Step refuse(const Message& message, Status status, std::string reason) {
   return target::refuse(message.header.type, message.header.tag, status, std::move(reason));
 }
 
+Step refuse_type(const Message& message) {
+  return refuse(message, Status::not_supported,
+                fmt::format("messages of type {} are not for an admin queue of this target",
+                            static_cast<unsigned>(message.header.type)));
+}
+
 }  // namespace
 
 SessionProtocol::SessionProtocol(std::uint32_t id, const protocol::InstanceId& target,
@@ -75,10 +81,10 @@ Step SessionProtocol::request(const Message& message) {
       return malformed("EVENT is for the target to send");
     case MessageType::authenticate:
       return authenticate(message);
+    case MessageType::table:
+      return takes_paths() ? table(message) : refuse_type(message);
     default:
-      return refuse(message, Status::not_supported,
-                    fmt::format("messages of type {} are not for an admin queue of this target",
-                                static_cast<unsigned>(message.header.type)));
+      return refuse_type(message);
   }
 }
 
@@ -214,6 +220,54 @@ Step SessionProtocol::retry_attach(std::uint64_t ticket) {
 
 Step SessionProtocol::give_up_attach(std::uint64_t ticket) {
   return is_open() ? attachments_.give_up(ticket) : Step{};
+}
+
+Step SessionProtocol::go_on_attaching(std::uint64_t ticket) {
+  if (state_ == State::ready) return attachments_.go_on(ticket);
+  return refuse_attach(ticket, Status::shutting_down, "the target is about to end");
+}
+
+Step SessionProtocol::refuse_attach(std::uint64_t ticket, Status status,
+                                    const std::string& reason) {
+  return is_open() ? attachments_.refuse(ticket, status, reason) : Step{};
+}
+
+/// Which device a queue is connected over, its transport knows.
+Step SessionProtocol::table(const Message& message) {
+  const auto request = protocol::Table::decode(message.payload);
+  if (!request) return malformed("TABLE is malformed");
+  Step step;
+  step.asks =
+      TableQuestion{message.header.tag, request->attachment, request->number, request->queue};
+  return step;
+}
+
+Step SessionProtocol::answer_table(const TableQuestion& question, ibv_context* device) {
+  const auto refuse_table = [&](Status status, std::string reason) {
+    return target::refuse(MessageType::table, question.tag, status, std::move(reason));
+  };
+  const Attachment* const attachment = attachments_.find(question.attachment);
+  if (attachment == nullptr) {
+    return refuse_table(Status::no_attachment,
+                        fmt::format("this session has no attachment {:#x}", question.attachment));
+  }
+  if (attachment->reply().info.kind == protocol::ExportKind::file) {
+    return refuse_table(Status::not_supported,
+                        fmt::format("export '{}' is served through the target's processor, and has "
+                                    "no chunk table",
+                                    attachment->reply().info.name));
+  }
+  if (device == nullptr) {
+    return refuse_table(
+        Status::no_attachment,
+        fmt::format("I/O queue {} of that attachment is not connected", question.queue));
+  }
+  const auto table = attachment->table(question.number, device);
+  if (!table) {
+    return refuse_table(Status::stale, fmt::format("chunk table {} of export '{}' is gone",
+                                                   question.number, attachment->reply().info.name));
+  }
+  return target::answer(MessageType::table, question.tag, protocol::TableReply{*table});
 }
 
 Step SessionProtocol::detach(const Message& message) {

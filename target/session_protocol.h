@@ -55,6 +55,19 @@ class SessionProtocol {
   /// The same: it has waited long enough.
   Step give_up_attach(std::uint64_t ticket);
 
+  /// Behind a step with `registers`: the export is registered. @return the answer, or what the
+  /// ATTACH waits for next. Throws Error when random numbers cannot be had.
+  Step go_on_attaching(std::uint64_t ticket);
+
+  /// In place of that, and of the two above: it is refused.
+  Step refuse_attach(std::uint64_t ticket, protocol::Status status, const std::string& reason);
+
+  /// Behind a step with `asks`. @param device that the queue is connected over; null: it is not.
+  Step answer_table(const TableQuestion& question, ibv_context* device);
+
+  /// Whether its I/O queues may come over other devices than its own.
+  bool takes_paths() const noexcept { return peer_.features.has(protocol::Feature::paths); }
+
   /// Ends an attachment from this side; its I/O queues are to be destroyed. Its initiator meets
   /// `no_attachment` from here on. @param reason see Attachments::end(). @return whether there was
   /// one.
@@ -127,6 +140,7 @@ class SessionProtocol {
   Step attach(const protocol::Message& message);
   Step detach(const protocol::Message& message);
   Step keepalive(const protocol::Message& message);
+  Step table(const protocol::Message& message);
   Step peer_error(const protocol::Message& message);
   Step reply(const protocol::Message& message);
   std::optional<Outgoing> next_event();

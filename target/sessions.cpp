@@ -15,12 +15,12 @@ using protocol::QueueRequest;
 using protocol::Status;
 
 std::optional<QueueRefusal> Sessions::open(std::unique_ptr<cm::Connection>& connection,
-                                           const TargetDevice& device) {
+                                           std::shared_ptr<const TargetDevice> device) {
   const std::string host = SessionPeer{connection->peer(), {}, {}}.host();
   if (auto refusal = make_room(host)) return refusal;
   const std::uint32_t id = next_id();
   SessionOwner& owner = *this;
-  auto session = std::make_unique<Session>(id, connection, device, environment_, owner);
+  auto session = std::make_unique<Session>(id, connection, std::move(device), environment_, owner);
   session->accept();
   roll_.add_handshake(id, host, session->since());
   sessions_.emplace(id, std::move(session));
@@ -166,6 +166,16 @@ void Sessions::expel_slow(const std::string& name, std::uint64_t size) {
         Status::limit,
         fmt::format("it did not acknowledge in time that export '{}' was resized", name));
   }
+}
+
+Sessions::Losses Sessions::end_device(const ibv_context* device, const std::string& reason) {
+  Losses losses;
+  for (const auto& [id, session] : sessions_) {
+    if (session->is_over()) continue;
+    losses.queues += session->end_device(device, reason);
+    if (session->is_over()) ++losses.sessions;
+  }
+  return losses;
 }
 
 void Sessions::end_export(const std::string& name) {

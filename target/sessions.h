@@ -30,7 +30,7 @@ class Sessions final : private SessionOwner {
   /// @return why it was refused; nothing when it was accepted. Throws MemlockError or SystemError;
   /// the connection is the caller's to refuse then, unless it is gone.
   std::optional<protocol::QueueRefusal> open(std::unique_ptr<cm::Connection>& connection,
-                                             const TargetDevice& device);
+                                             std::shared_ptr<const TargetDevice> device);
 
   /// Takes a request to connect an I/O queue of any session: see QueueTable::connect().
   std::optional<protocol::QueueRefusal> open_queue(std::unique_ptr<cm::Connection>& connection,
@@ -47,6 +47,15 @@ class Sessions final : private SessionOwner {
 
   /// Ends those of clients that have no key any more, whichever it was that they came with.
   void expel_without_key(const ClientKeys& keys);
+
+  /// What a device that is gone has taken along.
+  struct Losses {
+    std::size_t sessions = 0;
+    std::size_t queues = 0;  ///< I/O queues, also of other sessions
+  };
+
+  /// A device is gone: ends the sessions that came over it, and the I/O queues of others that did.
+  Losses end_device(const ibv_context* device, const std::string& reason);
 
   /// Ends the attachments of an export that goes away, and answers what waits for one.
   void end_export(const std::string& name);

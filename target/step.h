@@ -21,6 +21,20 @@ struct LeaseWait {
   bool takes_over = false;
 };
 
+/// An ATTACH that waits until the export is registered with the session's device.
+struct RegistrationWait {
+  std::uint64_t ticket = 0;  ///< as in LeaseWait
+  std::string export_name;
+};
+
+/// A TABLE, to be answered with what lies on the device of that queue.
+struct TableQuestion {
+  std::uint64_t tag = 0;
+  std::uint64_t attachment = 0;
+  std::uint64_t number = 0;
+  std::uint16_t queue = 0;
+};
+
 /// What an initiator says that it has done with an export since it said so the last time.
 struct ReportedUse {
   std::string export_name;
@@ -29,11 +43,13 @@ struct ReportedUse {
 
 /// What has to be done after a message, in this order.
 struct Step {
-  std::optional<std::uint64_t> detached;  ///< destroy the I/O queues of this attachment
-  bool joins = false;                     ///< see SessionProtocol::join()
-  std::optional<LeaseWait> waits;         ///< see SessionProtocol::retry_attach()
-  std::optional<std::uint64_t> fences;    ///< end this attachment, which may be another session's
-  std::vector<ReportedUse> uses;          ///< count these
+  std::optional<std::uint64_t> detached;      ///< destroy the I/O queues of this attachment
+  bool joins = false;                         ///< see SessionProtocol::join()
+  std::optional<LeaseWait> waits;             ///< see SessionProtocol::retry_attach()
+  std::optional<RegistrationWait> registers;  ///< see SessionProtocol::go_on_attaching()
+  std::optional<TableQuestion> asks;          ///< see SessionProtocol::answer_table()
+  std::optional<std::uint64_t> fences;  ///< end this attachment, which may be another session's
+  std::vector<ReportedUse> uses;        ///< count these
   std::optional<Outgoing> send;
   const Attachment* attached = nullptr;  ///< is new; valid until it is detached
   bool greeted = false;                  ///< the session is one now

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "common/verbs/protection_domain.h"
@@ -8,22 +10,28 @@
 namespace rdmablk::target {
 
 /// A device that the target serves: what its sessions may attach, and the protection domain of
-/// their messages, in which nothing else lies.
+/// their messages, in which nothing else lies. Shared by whoever has made something with it; the
+/// device may be closed when the last of them is gone.
 class TargetDevice {
  public:
   /// Offers nothing yet.
-  /// @param context outlives this. Throws SystemError.
-  explicit TargetDevice(ibv_context* context) : messages_(context) {}
+  /// @param context outlives this. @param unused called at the end, by whichever thread has let go
+  /// of it last. Throws SystemError.
+  explicit TargetDevice(ibv_context* context, std::function<void()> unused = nullptr);
+  ~TargetDevice();
+  TargetDevice(const TargetDevice&) = delete;
+  TargetDevice& operator=(const TargetDevice&) = delete;
 
-  ibv_context* context() const noexcept { return messages_.context(); }
+  ibv_context* context() const noexcept { return messages_->context(); }
   std::string name() const;
-  const verbs::ProtectionDomain& messages() const noexcept { return messages_; }
-  /// Exports in it are registered with the device, and last until they are removed from it.
+  const verbs::ProtectionDomain& messages() const noexcept { return *messages_; }
+  /// Exports in it last until they are removed from it.
   Catalog& catalog() noexcept { return catalog_; }
   const Catalog& catalog() const noexcept { return catalog_; }
 
  private:
-  verbs::ProtectionDomain messages_;
+  std::function<void()> unused_;
+  std::optional<verbs::ProtectionDomain> messages_;
   Catalog catalog_;
 };
 

@@ -54,8 +54,8 @@ struct Event {
   int error = 0;  ///< errno value for `failed`
   Refusal refusal = Refusal::other;
   std::span<const std::byte>
-      data{};             ///< the peer's private data, padded; valid during the call only
-  bool in_error = false;  ///< `disconnected`: the device had put the queue pair in error before
+      data{};              ///< the peer's private data, padded; valid during the call only
+  bool in_error = false;   ///< `disconnected`: the device had put the queue pair in error before
   std::string_view why{};  ///< `failed`, `rejected`: more than `error` says, for people; else empty
 };
 

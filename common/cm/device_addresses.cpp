@@ -116,8 +116,9 @@ std::vector<unsigned> ipoib_interfaces(ibv_context* device, unsigned port) {
   for (fs::directory_iterator entry(nets, error), end; !error && entry != end;
        entry.increment(error)) {
     const fs::path& net = entry->path();
-    const bool is_ipoib =
-        read_file_text((net / "type").string()).value_or("").starts_with(std::to_string(ARPHRD_INFINIBAND));
+    const bool is_ipoib = read_file_text((net / "type").string())
+                              .value_or("")
+                              .starts_with(std::to_string(ARPHRD_INFINIBAND));
     const auto of_port = read_file_text((net / "dev_port").string()).value_or("");
     if (!is_ipoib || of_port != fmt::format("{}\n", port - 1)) continue;
     if (const unsigned index = ::if_nametoindex(net.filename().c_str())) found.push_back(index);
@@ -181,8 +182,8 @@ class Search {
       if (is_iwarp) {
         add_interface(interface_of(entry), fmt::format("port {}, iWARP", port));
       } else {
-        add_gid(entry, fmt::format("GID {} of port {}, {}", index, port,
-                                   roce_name(entry.gid_type)));
+        add_gid(entry,
+                fmt::format("GID {} of port {}, {}", index, port, roce_name(entry.gid_type)));
       }
     }
   }

@@ -11,8 +11,7 @@ namespace rdmablk::cm {
 std::unique_ptr<ConnectionManager> make_rdmacm(asio::io_context& io,
                                                std::shared_ptr<Devices> devices,
                                                const Settings& settings);
-std::unique_ptr<ConnectionManager> make_tcp(asio::io_context& io,
-                                            std::shared_ptr<Devices> devices,
+std::unique_ptr<ConnectionManager> make_tcp(asio::io_context& io, std::shared_ptr<Devices> devices,
                                             const Settings& settings);
 
 }  // namespace rdmablk::cm

@@ -13,7 +13,10 @@
 struct rdmablk_memory {
   rdmablk_memory(rdmablk_image& image,
                  std::unique_ptr<rdmablk::initiator::RequestBuffers> buffers) noexcept
-      : image_(image), bytes_(buffers->bytes()), keys_(*buffers->keys()), own_(std::move(buffers)) {}
+      : image_(image),
+        bytes_(buffers->bytes()),
+        keys_(*buffers->keys()),
+        own_(std::move(buffers)) {}
   rdmablk_memory(rdmablk_image& image,
                  std::unique_ptr<rdmablk::initiator::Registration> registration) noexcept
       : image_(image),

@@ -104,6 +104,7 @@ std::string target_status_text(const Json& status) {
   line("up", seconds(status, "uptime_s"));
   line("listening on", text(status, "listening"));
   line("over", text(status, "devices"));
+  if (!member(status, "devices_away").empty()) line("away", text(status, "devices_away"));
   line("configuration", text(status, "configuration"));
   line("clients", flag(status, "authentication") ? "prove who they are" : "anybody (--insecure)");
   line("exports",

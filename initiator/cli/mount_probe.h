@@ -26,7 +26,7 @@ struct MountAnswer {
   // Of one that answered.
   mount_control::Status status{};
   mount_control::Activity activity{};
-  mount_control::Use use{};  ///< its version is 0 when its rdmablk-fuse does not count
+  mount_control::Use use{};      ///< its version is 0 when its rdmablk-fuse does not count
   mount_control::Paths paths{};  ///< the same when it does not know of paths
 };
 

@@ -133,8 +133,8 @@ void add_figures(Json& json, const MountAnswer& answer) {
 
 /// Of the mounts that have more than one; empty when none has.
 std::string paths_text(std::span<const MountReport> reports) {
-  TextTable table({"MOUNT POINT", "PATH", "DEVICE", "STATE", "QUEUES", "READ", "WRITTEN",
-                   "FAILURES"});
+  TextTable table(
+      {"MOUNT POINT", "PATH", "DEVICE", "STATE", "QUEUES", "READ", "WRITTEN", "FAILURES"});
   for (const std::size_t column : {4U, 5U, 6U, 7U}) table.align_right(column);
   bool is_empty = true;
   for (const MountReport& report : reports) {

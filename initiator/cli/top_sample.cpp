@@ -77,8 +77,8 @@ std::vector<TopItem> top_paths(const std::vector<MountReport>& mounts) {
     if (paths.version != mount_control::Paths::kVersion || paths.count < 2) continue;
     for (const auto& path : std::span(paths.paths).first(paths.count)) {
       TopItem item;
-      item.name = fmt::format("{} over {}", mount.mount.path,
-                              static_cast<const char*>(path.address));
+      item.name =
+          fmt::format("{} over {}", mount.mount.path, static_cast<const char*>(path.address));
       item.state = path.is_up != 0 ? fmt::format("{}, {}", static_cast<const char*>(path.device),
                                                  counted(path.queues, "queue"))
                                    : "down";

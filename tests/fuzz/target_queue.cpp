@@ -93,11 +93,13 @@ class Peer final : private target::IoQueueOwner {
     connection_ = made.get();
     std::unique_ptr<cm::Connection> connection = std::move(made);
     target::IoQueueOwner& owner = *this;
+    const target::QueueGround ground{nullptr, attached_.get().grant()};
     if (attached_.get().use()->resident() != nullptr) {
-      queue_ =
-          std::make_unique<target::ResidentQueue>(connection, attached_.get(), 0, context, owner);
+      queue_ = std::make_unique<target::ResidentQueue>(connection, attached_.get(), 0, ground,
+                                                       context, owner);
     } else {
-      queue_ = std::make_unique<target::FileQueue>(connection, attached_.get(), 0, context, owner);
+      queue_ = std::make_unique<target::FileQueue>(connection, attached_.get(), 0, ground, context,
+                                                   owner);
     }
     qp().on_sent([this] { asio::post(target_.io, [] {}); });
     queue_->accept();

@@ -9,6 +9,7 @@
 #include "tests/fuzz/exact_copy.h"
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/known_clients.h"
+#include "tests/fuzz/scripted_device.h"
 #include "tests/fuzz/scripted_random.h"
 #include "tests/fuzz/session_witness.h"
 #include "tests/fuzz/target_world.h"
@@ -84,6 +85,7 @@ class Conversation {
     const auto versions = input_.number();
     hello.version_min = versions & 3U;
     hello.version_max = static_cast<std::uint16_t>(hello.version_min + (versions >> 2U) % 4);
+    hello.features = protocol::Features::from_bits(versions >> 4U);
     hello.instance[0] = input_.array<std::array<std::byte, 1>>()[0];
     request(MessageType::hello, hello);
   }
@@ -241,7 +243,17 @@ class Conversation {
     last_ = Sent{header, {copy.bytes().begin(), copy.bytes().end()}};
   }
 
+  /// Over the device of the exports, or over none.
+  void answer_table(const protocol::Header& header, const target::TableQuestion& question) {
+    const auto answer =
+        protocol_.answer_table(question, input_.flag() ? scripted_context() : nullptr);
+    require(answer.send && !answer.over, "a question for a table is answered");
+    take(header, answer);
+  }
+
   void take(const protocol::Header& header, const target::Step& step) {
+    if (step.asks) return answer_table(header, *step.asks);
+    require(!step.registers, "all is registered");
     if (step.fences) {
       require(protocol_.end_attachment(*step.fences), "who is fenced was attached");
     }

@@ -156,9 +156,11 @@ void add_target_session(Seeds& seeds) {
   raw.block(samples::encode(samples::attach()));
   raw.pick(kAnything).number(std::uint16_t{6}).pick(0).pick(0).pick(9).block({});
   seeds.add("raw", raw);
-  Output tables = greeted();
+  Output tables = Output().pick(kGreets);
+  joins(tables.pick(1 | 4U << 4U).pick(1));  // with the feature `paths`
   connect(attach(tables, 0, true), 0, 0).pick(kTable).pick(0).pick(1).number(std::uint16_t{0});
-  tables.pick(kTable).pick(0).pick(2).number(std::uint16_t{1});
+  tables.pick(1).pick(kTable).pick(0).pick(2).number(std::uint16_t{1}).pick(1);
+  tables.pick(kTable).pick(0).pick(1).number(std::uint16_t{1}).pick(0);
   seeds.add("tables", tables);
   seeds.add("versions", Output().pick(0).pick(kHello).pick(0x0b).pick(0));
 }

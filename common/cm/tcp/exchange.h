@@ -22,15 +22,15 @@ inline constexpr std::uint8_t kExchangeVersion = 1;
 
 /// Where a queue pair is to be found, and what it takes.
 struct Endpoint {
-  std::uint32_t queue_pair = 0;     ///< its number; 24 bits
-  std::uint32_t packet = 0;         ///< number of the first packet that it sends; 24 bits
-  std::uint16_t lid = 0;            ///< of its port; InfiniBand
-  std::uint8_t link_layer = 0;      ///< IBV_LINK_LAYER_INFINIBAND or IBV_LINK_LAYER_ETHERNET
-  std::uint8_t gid_type = 0;        ///< of `gid`: an ibv_gid_type
-  std::uint8_t mtu = IBV_MTU_256;   ///< the longest payload of a packet: an ibv_mtu
+  std::uint32_t queue_pair = 0;      ///< its number; 24 bits
+  std::uint32_t packet = 0;          ///< number of the first packet that it sends; 24 bits
+  std::uint16_t lid = 0;             ///< of its port; InfiniBand
+  std::uint8_t link_layer = 0;       ///< IBV_LINK_LAYER_INFINIBAND or IBV_LINK_LAYER_ETHERNET
+  std::uint8_t gid_type = 0;         ///< of `gid`: an ibv_gid_type
+  std::uint8_t mtu = IBV_MTU_256;    ///< the longest payload of a packet: an ibv_mtu
   std::uint8_t initiator_depth = 1;  ///< READs that it wants outstanding; not 0
   std::uint8_t responder_depth = 1;  ///< READs that it serves at a time; not 0
-  std::array<std::byte, 16> gid{};  ///< of its port
+  std::array<std::byte, 16> gid{};   ///< of its port
 
   bool operator==(const Endpoint&) const = default;
 };

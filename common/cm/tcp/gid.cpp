@@ -12,8 +12,8 @@ namespace rdmablk::cm::tcp {
 namespace {
 
 /// What IPv4 addresses are mapped to (RFC 4291, section 2.5.5.2).
-constexpr GidBytes kMappedIpv4{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, std::byte{0xff},
-                                std::byte{0xff}, {}, {}, {}, {}}};
+constexpr GidBytes kMappedIpv4{
+    {{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, std::byte{0xff}, std::byte{0xff}, {}, {}, {}, {}}};
 constexpr std::size_t kMappedPrefix = 12;
 
 }  // namespace

@@ -25,9 +25,8 @@ Greeting::Greeting(asio::ip::tcp::socket socket, std::chrono::milliseconds patie
   patience_.expires_after(patience);
   patience_.async_wait(lifetime_.guard([this, patience](const asio::error_code& error) {
     if (error) return;
-    owner_.on_nothing(*this,
-                      fmt::format("it did not ask for a connection within {:g} s",
-                                  in_seconds(patience)));
+    owner_.on_nothing(
+        *this, fmt::format("it did not ask for a connection within {:g} s", in_seconds(patience)));
   }));
   conversation_->read([this](const Conversation::Received& received) { take(received); });
 }
@@ -51,9 +50,8 @@ void Greeting::take_message(const Conversation::Received& received) {
     return owner_.on_nothing(
         *this, fmt::format("it speaks version {} of connecting by TCP", received.header.version));
   }
-  const auto request = received.header.type == MessageType::request
-                           ? decode_request(received.body)
-                           : std::nullopt;
+  const auto request =
+      received.header.type == MessageType::request ? decode_request(received.body) : std::nullopt;
   if (!request) return owner_.on_nothing(*this, "its request to connect makes no sense");
   owner_.on_request(*this, *request);
 }

@@ -50,10 +50,9 @@ TcpConnection::TcpConnection(asio::io_context& io, const Devices& devices, const
       handler_(&handler),
       state_(State::looking),
       patience_(io) {
-  conversation_->start(to_endpoint(peer),
-                       lifetime_.guard([this](const asio::error_code& error) {
-                         on_connected(error);
-                       }));
+  conversation_->start(to_endpoint(peer), lifetime_.guard([this](const asio::error_code& error) {
+    on_connected(error);
+  }));
 }
 
 TcpConnection::TcpConnection(std::unique_ptr<Conversation> conversation, const Settings& settings,
@@ -195,12 +194,13 @@ void TcpConnection::on_answer(const Conversation::Received& received) {
       return tell({.type = EventType::rejected, .refusal = Refusal::other, .why = why});
     }
   }
-  const bool is_accept = received.kind == Kind::message &&
-                         received.header.type == MessageType::accept;
+  const bool is_accept =
+      received.kind == Kind::message && received.header.type == MessageType::accept;
   const auto accept = is_accept ? decode_accept(received.body) : std::nullopt;
   if (!accept) {
-    return fail(EPROTO, "what answers on this port is no rdmablk-target with --cm tcp, or one of "
-                        "another version");
+    return fail(EPROTO,
+                "what answers on this port is no rdmablk-target with --cm tcp, or one of "
+                "another version");
   }
   try {
     const std::lock_guard lock(qp_mutex_);

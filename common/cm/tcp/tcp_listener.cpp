@@ -76,8 +76,8 @@ void TcpListener::accept() {
 
 void TcpListener::on_accepted(const asio::error_code& error, asio::ip::tcp::socket socket) {
   if (error) {
-    if (const auto line = log_.note(
-            fmt::format("cannot take a TCP connection: {}", errno_text(error.value())))) {
+    if (const auto line =
+            log_.note(fmt::format("cannot take a TCP connection: {}", errno_text(error.value())))) {
       thread_log().error("{}", *line);
     }
     pause_.expires_after(kPause);
@@ -106,9 +106,8 @@ std::unique_ptr<Greeting> TcpListener::take(const Greeting& greeting) {
 void TcpListener::on_request(Greeting& greeting, const Request& request) {
   const auto taken = take(greeting);
   const SocketAddress local = to_address(taken->conversation().local());
-  const auto choice =
-      choose_place(find_places(devices_.get(), settings_), settings_,
-                   {.local = &local, .remote = nullptr, .peer = &request.from});
+  const auto choice = choose_place(find_places(devices_.get(), settings_), settings_,
+                                   {.local = &local, .remote = nullptr, .peer = &request.from});
   if (!choice.place) {
     taken->refuse(choice.why);
     if (const auto line = log_.note(fmt::format("refused {}: {}", taken->peer(), choice.why))) {

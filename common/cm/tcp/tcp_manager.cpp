@@ -44,8 +44,7 @@ void require_device(const Devices& devices) {
 
 }  // namespace
 
-std::unique_ptr<ConnectionManager> make_tcp(asio::io_context& io,
-                                            std::shared_ptr<Devices> devices,
+std::unique_ptr<ConnectionManager> make_tcp(asio::io_context& io, std::shared_ptr<Devices> devices,
                                             const Settings& settings) {
   require_device(*devices);
   return std::make_unique<TcpManager>(io, std::move(devices), settings);

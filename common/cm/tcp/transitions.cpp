@@ -71,8 +71,8 @@ void initialize(verbs::QueuePair& qp, const PortPlace& place, const Settings& se
   attributes.pkey_index = settings.pkey_index.value_or(0);
   attributes.port_num = place.port;
   attributes.qp_access_flags = access;
-  modify(qp, attributes,
-         IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT", place);
+  modify(qp, attributes, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS,
+         "INIT", place);
 }
 
 void connect(verbs::QueuePair& qp, const PortPlace& place, const Settings& settings,

@@ -73,11 +73,12 @@ void Device::read_limits() {
 
 uint8_t Device::gid_index(const SocketAddress& address) const {
   const ibv_gid wanted = address.gid();
+  const bool wants_mapped = is_mapped(wanted);
   std::optional<size_t> own;
   for (size_t index = 0; index < gids.size(); ++index) {
     if (gid_types[index] == IBV_GID_TYPE_ROCE_V1) continue;
     if (std::memcmp(&gids[index], &wanted, sizeof(wanted)) == 0) return static_cast<uint8_t>(index);
-    if (!own && is_mapped(gids[index])) own = index;
+    if (!own && is_mapped(gids[index]) == wants_mapped) own = index;
   }
   return static_cast<uint8_t>(own.value_or(0));
 }

@@ -30,8 +30,8 @@ struct Device {
   std::vector<ibv_gid> gids;
   std::vector<uint32_t> gid_types;
 
-  /// The index of the GID that belongs to `address`, else of the device's own loopback address: the
-  /// RoCE v2 one, as the kernel chooses.
+  /// The index of the GID that belongs to `address`, else of the device's own loopback or
+  /// link-local address of that family: the RoCE v2 one, as the kernel chooses.
   [[nodiscard]] uint8_t gid_index(const SocketAddress& address) const;
 
   /// The one protection domain for ids that bring none.

@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include "common/softverbs/verbs/queue_pair.h"
+
 namespace softverbs::cm {
 namespace {
 
@@ -90,7 +92,8 @@ int connect_qp(Id& id, uint8_t responder_resources, uint8_t initiator_depth) {
     if (const int error = fill_locked(id, attr, mask); error != 0) return error;
     if (responder_resources != RDMA_MAX_RESP_RES) attr.max_dest_rd_atomic = responder_resources;
     if (initiator_depth != RDMA_MAX_INIT_DEPTH) attr.max_rd_atomic = initiator_depth;
-    if (const int error = ibv_modify_qp(id.qp, &attr, mask); error != 0) return -error;
+    QueuePair* const qp = QueuePair::from(id.qp);
+    if (const int error = qp->modify_for_connection(attr, mask); error != 0) return -error;
   }
   return 0;
 }

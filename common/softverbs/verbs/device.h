@@ -26,6 +26,8 @@ struct Device {
 
   static Device* from(ibv_device* device) { return reinterpret_cast<Device*>(device); }
   [[nodiscard]] __be64 guid() const;
+  /// Every other device is on a network whose packets are smaller.
+  [[nodiscard]] ibv_mtu active_mtu() const { return index % 2 == 0 ? IBV_MTU_4096 : IBV_MTU_1024; }
 };
 
 /// The devices of this process: those that the environment asks for, less those that the faults

@@ -64,6 +64,15 @@ bool to_gid(const sockaddr& address, ibv_gid& gid) {
 
 }  // namespace
 
+bool is_mapped(const ibv_gid& gid) {
+  constexpr size_t kPrefix = sizeof gid - sizeof(in_addr);
+  return std::memcmp(&gid, loopback_gid(0).raw, kPrefix) == 0;
+}
+
+bool is_link_local(const ibv_gid& gid) {
+  return gid.raw[0] == 0xfe && (gid.raw[1] & 0xc0) == 0x80;
+}
+
 int device_of(const ibv_gid& gid) {
   const int count = Settings::get().devices;
   for (int device = 0; device < count; ++device) {

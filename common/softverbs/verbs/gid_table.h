@@ -37,6 +37,10 @@ class GidTable {
   std::vector<GidEntry> entries_;
 };
 
+/// Whether a GID is made of an IPv4 address.
+bool is_mapped(const ibv_gid& gid);
+bool is_link_local(const ibv_gid& gid);
+
 /// The index of the device that a GID belongs to: what its MAC address says or, for one made of an
 /// IP address, the last byte of that less one, modulo the number of devices.
 int device_of(const ibv_gid& gid);

@@ -79,7 +79,7 @@ SOFTVERBS_EXPORT int ibv_query_device(ibv_context* context, ibv_device_attr* att
   attr->max_res_rd_atom =
       softverbs::kMaxReadAtomic * static_cast<int>(softverbs::kQueuePairsPerProcess - 1);
   attr->atomic_cap = Settings::get().iwarp() ? IBV_ATOMIC_NONE : IBV_ATOMIC_HCA;
-  attr->max_pkeys = 1;
+  attr->max_pkeys = Settings::get().iwarp() ? 0 : 1;
   attr->local_ca_ack_delay = 15;
   attr->phys_port_cnt = 1;
   return 0;
@@ -95,12 +95,12 @@ SOFTVERBS_EXPORT int ibv_query_port(ibv_context* context, uint8_t port_num,
   const bool iwarp = Settings::get().iwarp();
   attr->state = down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE;
   attr->max_mtu = IBV_MTU_4096;
-  attr->active_mtu = IBV_MTU_4096;
+  attr->active_mtu = Context::from(context)->device().active_mtu();
   attr->gid_tbl_len = iwarp ? 1 : static_cast<int>(softverbs::GidTable::kSize);
   attr->port_cap_flags = IBV_PORT_CM_SUP;
   if (!iwarp) attr->port_cap_flags |= IBV_PORT_IP_BASED_GIDS;
   attr->max_msg_sz = softverbs::kMaxMessage;
-  attr->pkey_tbl_len = 1;
+  attr->pkey_tbl_len = iwarp ? 0 : 1;
   attr->max_vl_num = 1;
   attr->active_width = softverbs::kWidth4X;
   attr->active_speed = softverbs::kSpeedEdr;
@@ -163,13 +163,15 @@ SOFTVERBS_EXPORT int ibv_query_gid_type(ibv_context* context, uint8_t port_num, 
 SOFTVERBS_EXPORT int ibv_query_pkey(ibv_context* context, uint8_t port_num, int index,
                                     __be16* pkey) {
   if (Context::from(context)->dead()) return softverbs::refuse(EIO);
-  if (!softverbs::valid(port_num) || index != 0) return softverbs::refuse(EINVAL);
+  if (!softverbs::valid(port_num) || index != 0 || Settings::get().iwarp()) {
+    return softverbs::refuse(EINVAL);
+  }
   *pkey = softverbs::kDefaultPkey;
   return 0;
 }
 
 SOFTVERBS_EXPORT int ibv_get_pkey_index(ibv_context*, uint8_t port_num, __be16 pkey) {
-  if (!softverbs::valid(port_num) || pkey != softverbs::kDefaultPkey) {
+  if (!softverbs::valid(port_num) || pkey != softverbs::kDefaultPkey || Settings::get().iwarp()) {
     return softverbs::refuse(EINVAL);
   }
   return 0;

@@ -37,6 +37,8 @@ class QueuePair : public ibv_qp {
   int post_send(ibv_send_wr* request, ibv_send_wr** bad);
   int post_receive(ibv_recv_wr* request, ibv_recv_wr** bad);
   int modify(const ibv_qp_attr& attributes, int mask);
+  /// The same for the connection manager. On iWARP it alone makes connections.
+  int modify_for_connection(const ibv_qp_attr& attributes, int mask);
   void query(ibv_qp_attr& attributes, ibv_qp_init_attr& init);
 
   /// Takes the queue pair out of the published table and waits until nothing that it or its peer

@@ -31,7 +31,11 @@ int check_capabilities(const ibv_qp_cap& cap) {
 int check_path(const Context& context, const ibv_ah_attr& path) {
   if (path.port_num != 1) return EINVAL;
   if (Settings::get().iwarp()) return 0;
-  if (!path.is_global || context.gids().find(path.grh.sgid_index) == nullptr) return EINVAL;
+  const GidEntry* const source = context.gids().find(path.grh.sgid_index);
+  if (!path.is_global || source == nullptr) return EINVAL;
+  // No route leads from one family of addresses to the other.
+  const bool other_family = is_mapped(source->gid) != is_mapped(path.grh.dgid);
+  if (other_family && !is_link_local(path.grh.dgid)) return EINVAL;
   // Read anew: an address that came up after the device was opened is local too.
   const GidTable remote(device_of(path.grh.dgid));
   return context.gids().contains(path.grh.dgid) || remote.contains(path.grh.dgid) ? 0
@@ -46,7 +50,7 @@ int QueuePair::check(const ibv_qp_attr& attributes, int mask) const {
   if (has(IBV_QP_PORT) && attributes.port_num != 1) return EINVAL;
   if (has(IBV_QP_ACCESS_FLAGS) && (attributes.qp_access_flags & ~kQueuePairAccess)) return EINVAL;
   if (has(IBV_QP_PATH_MTU) &&
-      (attributes.path_mtu < IBV_MTU_256 || attributes.path_mtu > IBV_MTU_4096)) {
+      (attributes.path_mtu < IBV_MTU_256 || attributes.path_mtu > device_.active_mtu())) {
     return EINVAL;
   }
   if (has(IBV_QP_DEST_QPN) && attributes.dest_qp_num > kMaxNumber) return EINVAL;
@@ -63,7 +67,18 @@ int QueuePair::check(const ibv_qp_attr& attributes, int mask) const {
   return 0;
 }
 
+/// As on siw, which knows no connections but those of the connection manager: to RTR nothing
+/// happens, and to RTS it says no.
 int QueuePair::modify(const ibv_qp_attr& attributes, int mask) {
+  if (Settings::get().iwarp() && (mask & IBV_QP_STATE) && state() == IBV_QPS_INIT) {
+    if (dead()) return EIO;
+    if (attributes.qp_state == IBV_QPS_RTR) return 0;
+    if (attributes.qp_state == IBV_QPS_RTS) return EINVAL;
+  }
+  return modify_for_connection(attributes, mask);
+}
+
+int QueuePair::modify_for_connection(const ibv_qp_attr& attributes, int mask) {
   if (dead()) return EIO;
   if (const int error = check(attributes, mask)) return error;
   std::shared_ptr<Peer> peer;

@@ -53,16 +53,15 @@ long Peer::count(cm::EventType type) const {
 }
 
 void Peer::on_event(cm::Connection& /*connection*/, const cm::Event& event) {
-  seen.push_back({event.type, event.error, event.refusal, copy_of(event.data),
-                  std::string(event.why)});
+  seen.push_back(
+      {event.type, event.error, event.refusal, copy_of(event.data), std::string(event.why)});
   if (event.type != cm::EventType::resolved) return;
   create_queue_pair();
   end.connection->connect(private_data);
 }
 
 CmWorld::CmWorld(cm::Method method)
-    : manager_(cm::make_manager(method, io_)),
-      listener_(manager_->listen(test_address(), *this)) {}
+    : manager_(cm::make_manager(method, io_)), listener_(manager_->listen(test_address(), *this)) {}
 
 void CmWorld::on_request(std::unique_ptr<cm::Connection> connection,
                          std::span<const std::byte> private_data) {

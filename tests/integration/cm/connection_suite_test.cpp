@@ -33,9 +33,7 @@ class ConnectionSuite : public ::testing::TestWithParam<Method> {
 
   CmWorld& world() { return *world_; }
 
-  static bool is_iwarp(const Peer& peer) {
-    return verbs::is_iwarp(peer.end.connection->device());
-  }
+  static bool is_iwarp(const Peer& peer) { return verbs::is_iwarp(peer.end.connection->device()); }
 
   std::optional<CmWorld> world_;
 };
@@ -216,8 +214,7 @@ TEST_P(ConnectionSuite, TellsThingsInTheirOrder) {
 TEST_P(ConnectionSuite, CompletesWhatIsOutstandingInError) {
   auto [connecting, accepting] = world().connect_pair();
   Lent buffer(connecting, std::byte{});
-  ibv_sge segment{reinterpret_cast<std::uintptr_t>(buffer.bytes.data()), 64,
-                  buffer.region.lkey()};
+  ibv_sge segment{reinterpret_cast<std::uintptr_t>(buffer.bytes.data()), 64, buffer.region.lkey()};
   ibv_recv_wr receive{};
   receive.sg_list = &segment;
   receive.num_sge = 1;
@@ -249,7 +246,8 @@ TEST_P(ConnectionSuite, MakesManyAtOnce) {
   constexpr std::size_t kMany = 200;
   world().on_request_do([](Peer& peer) { peer.accept(); });
   std::vector<Peer*> connecting;
-  for (std::size_t i = 0; i < kMany; ++i) connecting.push_back(&world().connect(some_bytes(i % 57)));
+  for (std::size_t i = 0; i < kMany; ++i)
+    connecting.push_back(&world().connect(some_bytes(i % 57)));
   world().run_until([&] {
     return std::ranges::all_of(connecting, [](const Peer* peer) { return peer->seen.size() > 1; });
   });

@@ -53,10 +53,11 @@ class TcpStrangers : public ::testing::Test, public cm::RequestHandler {
     std::vector<std::byte> got(1024);
     std::size_t size = 0;
     bool ended = false;
-    asio::async_read(socket, asio::buffer(got), [&](const asio::error_code& /*error*/, std::size_t n) {
-      size = n;
-      ended = true;
-    });
+    asio::async_read(socket, asio::buffer(got),
+                     [&](const asio::error_code& /*error*/, std::size_t n) {
+                       size = n;
+                       ended = true;
+                     });
     run_until([&] { return ended; });
     got.resize(size);
     return got;
@@ -106,7 +107,8 @@ TEST_F(TcpStrangers, DropsWhoSaysNothing) {
 
 TEST_F(TcpStrangers, DropsWhoStopsInTheMiddle) {
   const auto whole = encode(good_request());
-  for (const std::size_t size : {std::size_t{1}, std::size_t{7}, std::size_t{8}, whole.size() - 1}) {
+  for (const std::size_t size :
+       {std::size_t{1}, std::size_t{7}, std::size_t{8}, whole.size() - 1}) {
     auto socket = visit();
     say(socket, std::span(whole).first(size));
     EXPECT_THAT(wait_for_end(socket), ::testing::IsEmpty());

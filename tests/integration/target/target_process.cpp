@@ -50,17 +50,15 @@ TargetProcess::TargetProcess(const std::vector<std::string>& arguments, std::uin
                              const std::string& program)
     : state_(::testing::TempDir() + "/rdmablk-state-XXXXXX") {
   if (::mkdtemp(state_.data()) == nullptr) throw SystemError("make a directory", errno);
-  std::vector<std::string> command{path_of(program),
-                                   "--log-level",
-                                   "debug",
-                                   "--listen",
-                                   test_address() + ":" + std::to_string(port),
-                                   "--state-dir",
-                                   state_,
-                                   "--admin-socket",
-                                   "none"};
-  const bool has_keys = std::find(arguments.begin(), arguments.end(), "--auth") != arguments.end();
-  if (!has_keys) command.push_back("--insecure");
+  std::vector<std::string> command{path_of(program), "--log-level",    "debug", "--state-dir",
+                                   state_,           "--admin-socket", "none"};
+  const auto has = [&](const char* option) {
+    return std::find(arguments.begin(), arguments.end(), option) != arguments.end();
+  };
+  if (!has("--auth")) command.push_back("--insecure");
+  if (!has("--listen")) {
+    command.insert(command.end(), {"--listen", test_address() + ":" + std::to_string(port)});
+  }
   command.insert(command.end(), arguments.begin(), arguments.end());
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw SystemError("make a pipe", errno);

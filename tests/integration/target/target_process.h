@@ -17,8 +17,8 @@ namespace rdmablk::testing {
 class TargetProcess {
  public:
   /// Starts it and waits until it listens. Throws Error, with its log, when it ends instead.
-  /// @param arguments --export and the like; --listen is added, and --insecure unless there is an
-  /// --auth.
+  /// @param arguments --export and the like; --listen is added if there is none, and --insecure
+  /// unless there is an --auth.
   /// @param port zero: any that is free. @param program in the folder of this one.
   explicit TargetProcess(const std::vector<std::string>& arguments, std::uint16_t port = 0,
                          const std::string& program = "rdmablk-target");

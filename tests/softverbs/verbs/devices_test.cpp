@@ -123,7 +123,25 @@ TEST_F(DevicesTest, AQueuePairIsNotReachedByAnotherDevicesAddress) {
 
 TEST_F(DevicesTest, VersionsOfRoceDoNotMix) {
   EXPECT_EQ(write_between(first.get(), second.get(), kMappedV1, kMappedV2), IBV_WC_RETRY_EXC_ERR);
-  EXPECT_EQ(write_between(first.get(), second.get(), kLinkLocalV2, kMappedV2), IBV_WC_SUCCESS);
+}
+
+TEST_F(DevicesTest, APathMayHaveTheActiveMtuAndNoMore) {
+  for (const auto& [context, active] :
+       {std::pair(first.get(), IBV_MTU_4096), {second.get(), IBV_MTU_1024}}) {
+    ibv_port_attr port{};
+    ASSERT_EQ(ibv_query_port(context, 1, &port), 0);
+    EXPECT_EQ(port.active_mtu, active);
+    EXPECT_EQ(port.max_mtu, IBV_MTU_4096);
+    const Endpoint end(context);
+    ASSERT_EQ(end.to_init(), 0);
+    Connection connection;
+    for (const int mtu : {active + 1, 0}) {
+      connection.path_mtu = static_cast<ibv_mtu>(mtu);
+      EXPECT_EQ(end.to_rtr(end.address(), connection), EINVAL) << mtu;
+    }
+    connection.path_mtu = active;
+    EXPECT_EQ(end.to_rtr(end.address(), connection), 0);
+  }
 }
 
 TEST_F(DevicesTest, AMessageFindsNoQueuePairOfAnotherDeviceEither) {
@@ -133,7 +151,7 @@ TEST_F(DevicesTest, AMessageFindsNoQueuePairOfAnotherDeviceEither) {
   connection.timeout = 1;
   connection.retry_count = 1;
   Address address = b.address();
-  address.gid = entry_of(first.get(), kMappedV2).gid;
+  address.gid = entry_of(first.get(), kLinkLocalV1).gid;
   a.connect(address, connection);
   b.connect(a.address(), connection);
   const Buffer buffer(b.pd, 64);

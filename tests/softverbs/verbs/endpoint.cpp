@@ -95,7 +95,7 @@ int Endpoint::to_init(const Connection& connection) const {
 int Endpoint::to_rtr(const Address& peer, const Connection& connection) const {
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_RTR;
-  attr.path_mtu = IBV_MTU_1024;
+  attr.path_mtu = connection.path_mtu;
   attr.dest_qp_num = peer.qpn;
   attr.rq_psn = peer.psn;
   attr.max_dest_rd_atomic = 16;

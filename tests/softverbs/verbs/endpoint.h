@@ -61,6 +61,7 @@ struct Connection {
   uint8_t timeout = 10;
   uint8_t retry_count = 7;
   uint8_t sgid_index = 0;
+  ibv_mtu path_mtu = IBV_MTU_1024;
 };
 
 /// One end: a completion channel, a completion queue and a queue pair in a protection domain.

@@ -1,8 +1,12 @@
 // What differs when the devices play iWARP.
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <thread>
 
+#include "tests/softverbs/cm/cm_support.h"
 #include "tests/softverbs/verbs/endpoint.h"
 
 namespace softverbs::test {
@@ -13,17 +17,31 @@ namespace {
 
 class IwarpTest : public testing::Test {
  protected:
-  Owned<ibv_context> context = open_device();
-  Pair pair{context.get()};
-  Buffer local{pair.a.pd, 64};
-  Buffer remote{pair.b.pd, 64};
+  struct Connected : cm_test::Pair {
+    Connected() { connect(); }
+  };
+
+  static int post(const cm_test::IdPtr& id, ibv_send_wr request) {
+    ibv_send_wr* bad = nullptr;
+    return ibv_post_send(id->qp, &request, &bad);
+  }
+  static ibv_wc wait(const cm_test::IdPtr& id) {
+    ibv_wc completion{};
+    while (ibv_poll_cq(id->send_cq, 1, &completion) == 0) std::this_thread::yield();
+    return completion;
+  }
+
+  Connected pair;
+  Buffer local{pair.active->pd, 64};
+  Buffer remote{pair.passive->pd, 64};
 };
 
 TEST_F(IwarpTest, TheDeviceSaysSo) {
+  ibv_context* const context = pair.active->verbs;
   EXPECT_EQ(context->device->transport_type, IBV_TRANSPORT_IWARP);
   EXPECT_EQ(context->device->node_type, IBV_NODE_RNIC);
   ibv_device_attr attr{};
-  ASSERT_EQ(ibv_query_device(context.get(), &attr), 0);
+  ASSERT_EQ(ibv_query_device(context, &attr), 0);
   EXPECT_EQ(attr.atomic_cap, IBV_ATOMIC_NONE);
 }
 
@@ -31,19 +49,19 @@ TEST_F(IwarpTest, ThereIsNoWriteWithImmediateAndNoAtomic) {
   ibv_sge sge = local.sge();
   ibv_send_wr request = write_request(&sge, remote.address(), remote.region->rkey);
   request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-  EXPECT_EQ(pair.a.post(request), EINVAL);
+  EXPECT_EQ(post(pair.active, request), EINVAL);
   request.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
-  EXPECT_EQ(pair.a.post(request), EINVAL);
+  EXPECT_EQ(post(pair.active, request), EINVAL);
 }
 
 TEST_F(IwarpTest, AReadsSinkNeedsRemoteWrite) {
   ibv_sge sge = local.sge();
-  ASSERT_EQ(pair.a.post(read_request(&sge, remote.address(), remote.region->rkey)), 0);
-  EXPECT_EQ(pair.a.wait().status, IBV_WC_SUCCESS);
-  const Buffer sink(pair.a.pd, 64, IBV_ACCESS_LOCAL_WRITE);
+  ASSERT_EQ(post(pair.active, read_request(&sge, remote.address(), remote.region->rkey)), 0);
+  EXPECT_EQ(wait(pair.active).status, IBV_WC_SUCCESS);
+  const Buffer sink(pair.active->pd, 64, IBV_ACCESS_LOCAL_WRITE);
   sge = sink.sge();
-  ASSERT_EQ(pair.a.post(read_request(&sge, remote.address(), remote.region->rkey)), 0);
-  EXPECT_EQ(pair.a.wait().status, IBV_WC_LOC_PROT_ERR);
+  ASSERT_EQ(post(pair.active, read_request(&sge, remote.address(), remote.region->rkey)), 0);
+  EXPECT_EQ(wait(pair.active).status, IBV_WC_LOC_PROT_ERR);
 }
 
 TEST_F(IwarpTest, ARefusedWriteShowsInTheQueuePairOnly) {
@@ -51,19 +69,49 @@ TEST_F(IwarpTest, ARefusedWriteShowsInTheQueuePairOnly) {
   ibv_send_wr bad = write_request(&sge, remote.address(), remote.region->rkey + 1, 1);
   ibv_send_wr next = write_request(&sge, remote.address(), remote.region->rkey, 2);
   bad.next = &next;
-  ASSERT_EQ(pair.a.post(bad), 0);
-  EXPECT_EQ(pair.a.wait().status, IBV_WC_SUCCESS);
-  const ibv_wc second = pair.a.wait();
+  ASSERT_EQ(post(pair.active, bad), 0);
+  EXPECT_EQ(wait(pair.active).status, IBV_WC_SUCCESS);
+  const ibv_wc second = wait(pair.active);
   EXPECT_EQ(second.wr_id, 2U);
   EXPECT_EQ(second.status, IBV_WC_WR_FLUSH_ERR);
-  EXPECT_EQ(pair.a.state(), IBV_QPS_ERR);
-  EXPECT_EQ(pair.b.state(), IBV_QPS_ERR);
+  EXPECT_EQ(cm_test::state_of(pair.active->qp), IBV_QPS_ERR);
+  EXPECT_EQ(cm_test::state_of(pair.passive->qp), IBV_QPS_ERR);
 }
 
 TEST_F(IwarpTest, ARefusedReadShowsInItsStatus) {
   ibv_sge sge = local.sge();
-  ASSERT_EQ(pair.a.post(read_request(&sge, remote.address(), remote.region->rkey + 1)), 0);
-  EXPECT_EQ(pair.a.wait().status, IBV_WC_REM_ACCESS_ERR);
+  ASSERT_EQ(post(pair.active, read_request(&sge, remote.address(), remote.region->rkey + 1)), 0);
+  EXPECT_EQ(wait(pair.active).status, IBV_WC_REM_ACCESS_ERR);
+}
+
+TEST_F(IwarpTest, ThePortHasItsMacForAGidAndNoPartition) {
+  ibv_context* const context = pair.active->verbs;
+  ibv_port_attr port{};
+  ASSERT_EQ(ibv_query_port(context, 1, &port), 0);
+  EXPECT_EQ(port.gid_tbl_len, 1);
+  EXPECT_EQ(port.pkey_tbl_len, 0);
+  ibv_gid_entry entry{};
+  ASSERT_EQ(ibv_query_gid_ex(context, 1, 0, &entry, 0), 0);
+  EXPECT_EQ(entry.gid_type, IBV_GID_TYPE_IB);
+  const ibv_gid wanted{{0x02, 0x53, 0x4f, 0, 0, 1}};
+  EXPECT_EQ(memcmp(&entry.gid, &wanted, sizeof wanted), 0);
+  __be16 key = 0;
+  EXPECT_EQ(ibv_query_pkey(context, 1, 0, &key), -1);
+}
+
+// As on siw: without a connection of rdma_cm, RTR is accepted and means nothing, and RTS is
+// refused.
+TEST_F(IwarpTest, NoQueuePairIsConnectedByHand) {
+  const Owned<ibv_context> context = open_device();
+  const Endpoint a(context.get());
+  const Endpoint b(context.get());
+  EXPECT_EQ(a.to_init(), 0);
+  EXPECT_EQ(a.to_rtr(b.address()), 0);
+  EXPECT_EQ(a.state(), IBV_QPS_INIT);
+  EXPECT_EQ(a.to_rts(), EINVAL);
+  EXPECT_EQ(a.state(), IBV_QPS_INIT);
+  EXPECT_EQ(a.post(send_request(nullptr)), EINVAL);
+  EXPECT_EQ(a.to_state(IBV_QPS_ERR), 0);
 }
 
 }  // namespace

@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <array>
+#include <utility>
+#include <vector>
+
 #include "tests/softverbs/verbs/endpoint.h"
 
 namespace softverbs::test {
@@ -38,6 +42,168 @@ TEST_F(QueuePairStateTest, EachTransitionNeedsItsAttributes) {
   EXPECT_EQ(a.state(), IBV_QPS_RTS);
   EXPECT_EQ(a.to_state(IBV_QPS_RESET), 0);
   EXPECT_EQ(a.state(), IBV_QPS_RESET);
+}
+
+constexpr int kInit = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+constexpr int kRtr = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+                     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+constexpr int kRts = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
+constexpr std::array kEveryAttribute{IBV_QP_CUR_STATE,
+                                     IBV_QP_EN_SQD_ASYNC_NOTIFY,
+                                     IBV_QP_ACCESS_FLAGS,
+                                     IBV_QP_PKEY_INDEX,
+                                     IBV_QP_PORT,
+                                     IBV_QP_QKEY,
+                                     IBV_QP_AV,
+                                     IBV_QP_PATH_MTU,
+                                     IBV_QP_TIMEOUT,
+                                     IBV_QP_RETRY_CNT,
+                                     IBV_QP_RNR_RETRY,
+                                     IBV_QP_RQ_PSN,
+                                     IBV_QP_MAX_QP_RD_ATOMIC,
+                                     IBV_QP_ALT_PATH,
+                                     IBV_QP_MIN_RNR_TIMER,
+                                     IBV_QP_SQ_PSN,
+                                     IBV_QP_MAX_DEST_RD_ATOMIC,
+                                     IBV_QP_PATH_MIG_STATE,
+                                     IBV_QP_CAP,
+                                     IBV_QP_DEST_QPN,
+                                     IBV_QP_RATE_LIMIT};
+
+/// Good values for everything.
+ibv_qp_attr good_attributes(const Endpoint& end, const Endpoint& peer, ibv_qp_state to) {
+  ibv_qp_attr attr{};
+  attr.qp_state = to;
+  attr.cur_qp_state = end.state();
+  attr.port_num = 1;
+  attr.path_mtu = IBV_MTU_1024;
+  attr.dest_qp_num = peer.qp->qp_num;
+  attr.ah_attr.is_global = 1;
+  attr.ah_attr.port_num = 1;
+  ibv_query_gid(end.context, 1, 0, &attr.ah_attr.grh.dgid);
+  attr.timeout = 14;
+  attr.max_rd_atomic = attr.max_dest_rd_atomic = 1;
+  return attr;
+}
+
+// The table of ibv_modify_qp(3), attribute by attribute: what is missing, and what is too much.
+TEST_F(QueuePairStateTest, EachAttributeIsNeededAllowedOrRefused) {
+  const struct {
+    ibv_qp_state to;
+    int required;
+    int optional;  // Those that need nothing that the device does not have.
+  } steps[] = {
+      {IBV_QPS_INIT, kInit, 0},
+      {IBV_QPS_INIT, IBV_QP_STATE, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS},
+      {IBV_QPS_RTR, kRtr, IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
+      {IBV_QPS_RTS, kRts, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER},
+      {IBV_QPS_RTS, IBV_QP_STATE, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER},
+      {IBV_QPS_SQD, IBV_QP_STATE, IBV_QP_EN_SQD_ASYNC_NOTIFY},
+      {IBV_QPS_SQD, IBV_QP_STATE,
+       IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+           IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_CUR_STATE |
+           IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_MIN_RNR_TIMER},
+      {IBV_QPS_ERR, IBV_QP_STATE, 0},
+      {IBV_QPS_RESET, IBV_QP_STATE, 0},
+  };
+  for (const auto& step : steps) {
+    const ibv_qp_state from = a.state();
+    const ibv_qp_attr attr = good_attributes(a, b, step.to);
+    for (const int bit : kEveryAttribute) {
+      if (step.required & bit) {
+        EXPECT_EQ(modify(a, attr, step.required & ~bit), EINVAL) << from << " to " << step.to;
+      } else if (!(step.optional & bit)) {
+        EXPECT_EQ(modify(a, attr, step.required | bit), EINVAL)
+            << from << " to " << step.to << " " << bit;
+      }
+      ASSERT_EQ(a.state(), from);
+    }
+    EXPECT_EQ(modify(a, attr, step.required | step.optional), 0) << from << " to " << step.to;
+    ASSERT_EQ(a.state(), step.to);
+  }
+}
+
+TEST_F(QueuePairStateTest, NoStateIsSkippedOrGoneBackTo) {
+  const auto refused = [&](std::initializer_list<std::pair<ibv_qp_state, int>> moves) {
+    for (const auto& [to, mask] : moves) {
+      EXPECT_EQ(modify(a, good_attributes(a, b, to), mask), EINVAL) << a.state() << " to " << to;
+    }
+  };
+  refused({{IBV_QPS_RTR, kRtr}, {IBV_QPS_RTS, kRts}, {IBV_QPS_SQD, IBV_QP_STATE}});
+  ASSERT_EQ(a.to_init(), 0);
+  refused({{IBV_QPS_RTS, kRts}, {IBV_QPS_SQD, IBV_QP_STATE}});
+  ASSERT_EQ(a.to_rtr(b.address()), 0);
+  refused({{IBV_QPS_INIT, kInit}, {IBV_QPS_RTR, kRtr}, {IBV_QPS_SQD, IBV_QP_STATE}});
+  ASSERT_EQ(a.to_rts(), 0);
+  refused({{IBV_QPS_INIT, kInit}, {IBV_QPS_RTR, kRtr}});
+  ASSERT_EQ(a.to_state(IBV_QPS_ERR), 0);
+  refused({{IBV_QPS_INIT, kInit}, {IBV_QPS_RTR, kRtr}, {IBV_QPS_RTS, kRts}});
+  ibv_qp_attr attr = good_attributes(a, b, IBV_QPS_RESET);
+  attr.cur_qp_state = IBV_QPS_RTS;
+  EXPECT_EQ(modify(a, attr, IBV_QP_STATE | IBV_QP_CUR_STATE), EINVAL) << "it is another";
+}
+
+TEST_F(QueuePairStateTest, ValuesAreThoseOfTheDevice) {
+  ibv_device_attr device{};
+  ASSERT_EQ(ibv_query_device(context.get(), &device), 0);
+  using Change = void (*)(ibv_qp_attr&);
+  const struct {
+    ibv_qp_state to;
+    int mask;
+    std::vector<Change> changes;
+  } steps[] = {
+      {IBV_QPS_INIT,
+       kInit,
+       {[](ibv_qp_attr& attr) { attr.pkey_index = 1; },
+        [](ibv_qp_attr& attr) { attr.port_num = 0; }, [](ibv_qp_attr& attr) { attr.port_num = 2; },
+        [](ibv_qp_attr& attr) { attr.qp_access_flags = IBV_ACCESS_ON_DEMAND; }}},
+      {IBV_QPS_RTR,
+       kRtr,
+       {[](ibv_qp_attr& attr) { attr.ah_attr.is_global = 0; },
+        [](ibv_qp_attr& attr) {
+          attr.ah_attr.is_global = 0;
+          attr.ah_attr.dlid = 1;
+        },
+        [](ibv_qp_attr& attr) { attr.ah_attr.port_num = 2; },
+        [](ibv_qp_attr& attr) { attr.ah_attr.grh.sgid_index = 254; },  // An empty place.
+        [](ibv_qp_attr& attr) { attr.ah_attr.grh.sgid_index = 255; },  // None.
+        [](ibv_qp_attr& attr) {
+          attr.ah_attr.grh.dgid = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1}};
+        },
+        [](ibv_qp_attr& attr) { attr.path_mtu = static_cast<ibv_mtu>(0); },
+        [](ibv_qp_attr& attr) { attr.path_mtu = static_cast<ibv_mtu>(IBV_MTU_4096 + 1); },
+        [](ibv_qp_attr& attr) { attr.dest_qp_num = 1U << 24; },
+        [](ibv_qp_attr& attr) { attr.max_dest_rd_atomic = 17; },
+        [](ibv_qp_attr& attr) { attr.min_rnr_timer = 32; }}},
+      {IBV_QPS_RTS,
+       kRts,
+       {[](ibv_qp_attr& attr) { attr.max_rd_atomic = 17; },
+        [](ibv_qp_attr& attr) { attr.timeout = 32; }, [](ibv_qp_attr& attr) { attr.retry_cnt = 8; },
+        [](ibv_qp_attr& attr) { attr.rnr_retry = 8; }}},
+  };
+  ASSERT_EQ(device.max_qp_rd_atom, 16);
+  ASSERT_EQ(device.max_qp_init_rd_atom, 16);
+  for (const auto& step : steps) {
+    for (size_t i = 0; i < step.changes.size(); ++i) {
+      ibv_qp_attr attr = good_attributes(a, b, step.to);
+      step.changes[i](attr);
+      EXPECT_EQ(modify(a, attr, step.mask), EINVAL) << "to " << step.to << ", change " << i;
+    }
+    ASSERT_EQ(modify(a, good_attributes(a, b, step.to), step.mask), 0);
+  }
+}
+
+// An address of the other family is reached by no route; a link-local one by every port.
+TEST_F(QueuePairStateTest, APathStaysInItsFamily) {
+  ASSERT_EQ(a.to_init(), 0);
+  constexpr int kMapped = 3;
+  Connection connection;
+  EXPECT_EQ(a.to_rtr(b.address(nullptr, kMapped), connection), EINVAL);
+  connection.sgid_index = kMapped;
+  EXPECT_EQ(a.to_rtr(b.address(nullptr, kMapped), connection), 0);
+  ASSERT_EQ(b.to_init(), 0);
+  EXPECT_EQ(b.to_rtr(a.address(nullptr, 1), connection), 0);
 }
 
 TEST_F(QueuePairStateTest, APathNeedsAGidOfThisHost) {

@@ -56,6 +56,11 @@ case $2 in
     expect 'GID\[ +0\]:[[:space:]]+fe80:0000:0000:0000:0053:4fff:fe00:0001, RoCE v1' "$scratch/out"
     expect 'GID\[ +1\]:[[:space:]]+fe80::53:4fff:fe00:1, RoCE v2' "$scratch/out"
     expect 'GID\[ +3\]:[[:space:]]+::ffff:127.0.0.1, RoCE v2' "$scratch/out"
+    expect 'max_mw:[[:space:]]+0$' "$scratch/out"
+    [ "$(grep -c 'NO SUPPORT' "$scratch/out")" = 4 ] || fail 'paging on demand by transport'
+    ! grep -q ODP_SUPPORT "$scratch/out" || fail "paging on demand"
+    SOFTVERBS_DEVICES=2 "$soft_device" ibv_devinfo -d soft1 >"$scratch/out" 2>&1 || fail ibv_devinfo
+    expect 'active_mtu:[[:space:]]+1024' "$scratch/out"
     SOFTVERBS_KIND=iwarp "$soft_device" ibv_devinfo >"$scratch/out" 2>&1 || fail ibv_devinfo
     expect 'transport:[[:space:]]+iWARP' "$scratch/out"
     ;;
@@ -77,6 +82,19 @@ case $2 in
   pingpong-large)
     both_ends ibv_rc_pingpong -g 0 -p "$port" -e -c -s 1000000 -n 100
     expect '100 iters' "$scratch/client"
+    ;;
+  pingpong-iwarp) # It connects by itself, which iWARP has no way for. siw's answer is the same.
+    SOFTVERBS_KIND=iwarp "$soft_device" ibv_rc_pingpong -g 0 -p "$port" >"$scratch/server" 2>&1 &
+    server=$!
+    tries=0
+    until grep -q 'Failed to modify QP to RTS' "$scratch/server"; do
+      SOFTVERBS_KIND=iwarp "$soft_device" ibv_rc_pingpong -g 0 -p "$port" 127.0.0.1 >"$scratch/client" 2>&1 || true
+      tries=$((tries + 1))
+      [ "$tries" -lt 500 ] || fail "the server did not fail as expected"
+    done
+    expect 'GID 253:4f00:1::' "$scratch/server"
+    wait "$server" && fail "the server succeeded"
+    server=
     ;;
   *)
     echo "unknown case $2" >&2

@@ -43,6 +43,43 @@ TEST(MountsReport, IsForPeople) {
             "     -           -      -\n");
 }
 
+void add_path(MountReport& report, const char* address, const char* device, bool is_up) {
+  auto& paths = report.answer.paths;
+  paths.version = mount_control::Paths::kVersion;
+  auto& path = paths.paths[paths.count++];
+  std::strcpy(static_cast<char*>(path.address), address);
+  std::strcpy(static_cast<char*>(path.device), device);
+  if (!is_up) std::strcpy(static_cast<char*>(path.last_error), "no answer");
+  path.is_up = is_up ? 1 : 0;
+  path.is_session = is_up ? 1 : 0;
+  path.queues = is_up ? 2 : 0;
+  path.failures = 3;
+  path.bytes_read = 4096;
+}
+
+TEST(MountsReport, ShowsThePathsOfAMountThatHasSeveral) {
+  std::vector<MountReport> reports{report(Kind::answered)};
+  add_path(reports[0], "192.0.2.1:10812", "mlx5_0", true);
+  EXPECT_THAT(mounts_text(reports), Not(HasSubstr("PATH")));
+  add_path(reports[0], "192.0.2.2:10812", "", false);
+  EXPECT_THAT(
+      mounts_text(reports),
+      testing::EndsWith(
+          "\n\n"
+          "MOUNT POINT  PATH             DEVICE  STATE  QUEUES   READ  WRITTEN  FAILURES\n"
+          "/mnt/disk    192.0.2.1:10812  mlx5_0  up          2  4 KiB      0 B         3\n"
+          "/mnt/disk    192.0.2.2:10812  -       down        0  4 KiB      0 B         3\n"));
+  const Json paths = mounts_json(reports).at("mounts")[0].at("paths");
+  ASSERT_EQ(paths.size(), 2U);
+  EXPECT_EQ(paths[0].at("device"), "mlx5_0");
+  EXPECT_EQ(paths[0].at("session"), true);
+  EXPECT_EQ(paths[0].at("bytes_read"), 4096);
+  EXPECT_EQ(paths[0].at("last_error"), nullptr);
+  EXPECT_EQ(paths[1].at("device"), nullptr);
+  EXPECT_EQ(paths[1].at("up"), false);
+  EXPECT_EQ(paths[1].at("last_error"), "no answer");
+}
+
 TEST(MountsReport, IsJson) {
   const std::vector<MountReport> reports{report(Kind::answered), report(Kind::dead)};
   const Json mounts = mounts_json(reports).at("mounts");
@@ -55,6 +92,7 @@ TEST(MountsReport, IsJson) {
   EXPECT_EQ(mounts[0].at("last_loss"), nullptr);
   EXPECT_EQ(mounts[1].at("state"), "dead");
   EXPECT_EQ(mounts[1].at("in_flight"), nullptr);
+  EXPECT_EQ(mounts[0].at("paths"), nullptr);  // an older rdmablk-fuse
   EXPECT_EQ(mounts[0].size(), mounts[1].size());
 }
 

@@ -53,6 +53,22 @@ TEST(ConnectionOptions, FillTheSessionsOptions) {
                                                .retries = 0}));
 }
 
+TEST(ConnectionOptions, TakePathsWithThePortOfTheWayToConnect) {
+  EXPECT_TRUE(ConnectionOptions::has("path"));
+  ConnectionOptions options;
+  options.set("path", Spelling::command_line, "192.0.2.2");
+  options.set("path", Spelling::command_line, "[2001:db8::3]:7000");
+  options.set("cm", Spelling::command_line, "tcp");
+  options.check(Spelling::command_line);
+  SessionOptions session;
+  options.apply_to(session);
+  EXPECT_THAT(session.paths,
+              testing::ElementsAre(HostPort{"192.0.2.2", 10813}, HostPort{"2001:db8::3", 7000}));
+  EXPECT_THAT(refusal("path", "host:port"), HasSubstr("host:port"));
+  while (options.paths.size() < 8) options.paths.emplace_back("192.0.2.9");
+  EXPECT_THROW(options.check(Spelling::command_line), UsageError);
+}
+
 TEST(ConnectionOptions, LeaveOutWhatIsNotGiven) {
   SessionOptions session;
   ConnectionOptions().apply_to(session);

@@ -133,6 +133,53 @@ TEST_F(ReconnectingQueueTest, GivesUpAConnectionThatIsDownAndTellsTheControlThre
   EXPECT_EQ(hand_over_.undone(), 2U);
 }
 
+/// Nothing is left to be done again by who comes next.
+TEST_F(ReconnectingQueueTest, LeavesAConnectionWhenWhatIsUnderWayHasEnded) {
+  queue_.submit(requests_[0]);
+  hand_over_.ask_to_leave();
+  EXPECT_TRUE(is_readable(queue_.fd()));
+  EXPECT_THAT(poll(), IsEmpty());
+  queue_.submit(requests_[1]);
+  EXPECT_THAT(connected_->submitted, ElementsAre(&requests_[0]));
+  EXPECT_EQ(hand_over_.take_given_up(), nullptr);
+  connected_->end(requests_[0]);
+  EXPECT_THAT(poll(), ElementsAre(&requests_[0]));
+  const auto left = hand_over_.take_given_up();
+  ASSERT_EQ(left.get(), connected_);
+  EXPECT_FALSE(left->is_down());
+  EXPECT_EQ(hand_over_.undone(), 0U);
+  queue_.submit(requests_[2]);
+  EXPECT_THAT(poll(), IsEmpty());
+  ScriptedQueue& next = deliver();
+  EXPECT_THAT(poll(), IsEmpty());
+  EXPECT_THAT(next.submitted, ElementsAre(&requests_[1], &requests_[2]));
+  queue_.submit(requests_[3]);
+  EXPECT_THAT(next.submitted, ElementsAre(&requests_[1], &requests_[2], &requests_[3]));
+}
+
+TEST_F(ReconnectingQueueTest, LeavesAnIdleConnectionAtOnce) {
+  hand_over_.ask_to_leave();
+  EXPECT_THAT(poll(), IsEmpty());
+  EXPECT_NE(hand_over_.take_given_up(), nullptr);
+}
+
+/// The loss of one that is to be left is a loss like any other.
+TEST_F(ReconnectingQueueTest, LosesAConnectionThatItIsToLeave) {
+  queue_.submit(requests_[0]);
+  hand_over_.ask_to_leave();
+  EXPECT_THAT(poll(), IsEmpty());
+  queue_.submit(requests_[1]);
+  connected_->fail();
+  EXPECT_THAT(poll(), IsEmpty());
+  const auto dead = hand_over_.take_given_up();
+  ASSERT_NE(dead, nullptr);
+  EXPECT_TRUE(dead->is_down());
+  EXPECT_EQ(hand_over_.undone(), 1U);
+  ScriptedQueue& next = deliver();
+  EXPECT_THAT(poll(), IsEmpty());
+  EXPECT_THAT(next.submitted, ElementsAre(&requests_[0], &requests_[1]));
+}
+
 TEST_F(ReconnectingQueueTest, DoesAgainWhatWasUnderWayAndThenWhatCameSince) {
   for (int i = 0; i < 3; ++i) queue_.submit(requests_[i]);
   lose();

@@ -68,6 +68,22 @@ TEST(CatalogTest, GrantsByAccess) {
   EXPECT_EQ(offer.grant(protocol::Access::read_write).table.rkey, 22U);
 }
 
+TEST(CatalogTest, VoidGrantsShareNothing) {
+  Catalog catalog = sample_catalog();
+  Offer offer = sample_offer("disk");
+  const auto shared = std::make_shared<int>();
+  offer.read_only.owner = shared;
+  offer.read_write->owner = shared;
+  catalog.update(offer);
+  offer = {};
+  catalog.withdraw("disk");
+  EXPECT_EQ(shared.use_count(), 3);
+  catalog.void_grants();
+  EXPECT_EQ(shared.use_count(), 1);
+  EXPECT_FALSE(catalog.find_for_users("disk")->is_registered);
+  EXPECT_FALSE(catalog.find_for_users("rom")->is_registered);
+}
+
 TEST(CatalogTest, WithdrawnOffersStayWhereTheyAre) {
   Catalog catalog = sample_catalog();
   const Offer* const disk = catalog.find("disk");

@@ -55,6 +55,38 @@ TEST_F(EditionTest, BothAreKeptUntilItIsAcknowledged) {
   EXPECT_EQ(use.known_size(), 8192U);
 }
 
+TEST_F(EditionTest, IsFoundByWhoKnowsItOrWasTold) {
+  EditionUse use(editions_);
+  const EditionUse other(editions_);
+  publish(512);
+  EXPECT_EQ(use.find(1)->size, 4096U);
+  EXPECT_EQ(use.find(2), nullptr) << "it was not told";
+  use.announce();
+  EXPECT_EQ(use.find(1)->size, 4096U);
+  EXPECT_EQ(use.find(2)->size, 512U);
+  use.acknowledge();
+  EXPECT_EQ(use.find(1), nullptr) << "it is through with it, though another is not";
+  EXPECT_EQ(other.find(1)->size, 4096U);
+  EXPECT_EQ(editions_.find(1)->size, 4096U);
+  EXPECT_EQ(editions_.find(3), nullptr);
+}
+
+TEST_F(EditionTest, LosesItsTablesOnADevice) {
+  ibv_context one{};
+  ibv_context other{};
+  publish(512);
+  for (const auto& edition : editions_.all()) {
+    edition->tables[&one];
+    edition->tables[&other];
+  }
+  EXPECT_EQ(editions_.take_tables(&one).size(), 2U);
+  EXPECT_TRUE(editions_.take_tables(&one).empty());
+  for (const auto& edition : editions_.all()) {
+    EXPECT_FALSE(edition->tables.contains(&one));
+    EXPECT_TRUE(edition->tables.contains(&other));
+  }
+}
+
 TEST_F(EditionTest, WhoGoesBeforeSayingSoLeavesBoth) {
   int told = 0;
   std::optional<EditionUse> use(editions_);

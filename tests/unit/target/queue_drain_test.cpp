@@ -14,7 +14,7 @@ namespace {
 class ScriptedQueue final : public IoQueue {
  public:
   ScriptedQueue(const Attachment& attachment, IoQueueOwner& owner, int& alive)
-      : IoQueue(attachment, 0, owner), alive_(alive) {
+      : IoQueue(attachment, 0, {}, owner), alive_(alive) {
     ++alive_;
   }
   ~ScriptedQueue() override { --alive_; }

@@ -280,6 +280,67 @@ TEST_F(SessionProtocolTest, AttachesWithIdsThatNameTheSession) {
   EXPECT_EQ(reply.token, first.attached->reply().token);
 }
 
+TEST_F(SessionProtocolTest, AsksForTheDeviceOfAQueueWhenATableIsWanted) {
+  hello_with({protocol::Feature::paths});
+  const std::uint64_t attachment = attach().attached->id();
+  const Step step = request(MessageType::table, protocol::Table{attachment, 1, 3});
+  EXPECT_FALSE(step.send);
+  ASSERT_TRUE(step.asks);
+  EXPECT_EQ(step.asks->attachment, attachment);
+  EXPECT_EQ(step.asks->number, 1U);
+  EXPECT_EQ(step.asks->queue, 3U);
+  expect_refused(protocol_.answer_table(*step.asks, nullptr), Status::no_attachment);
+  ibv_context device{};
+  expect_refused(protocol_.answer_table(*step.asks, &device), Status::stale);
+  expect_refused(protocol_.answer_table({77, attachment + 1, 1, 3}, &device),
+                 Status::no_attachment);
+}
+
+TEST_F(SessionProtocolTest, TellsOfNoTableThatWasNotAgreedOn) {
+  hello();
+  const std::uint64_t attachment = attach().attached->id();
+  const Step step = request(MessageType::table, protocol::Table{attachment, 1, 0});
+  expect_refused(step, Status::not_supported);
+  EXPECT_FALSE(step.asks);
+}
+
+TEST_F(SessionProtocolTest, EndsWithAMalformedTable) {
+  hello_with({protocol::Feature::paths});
+  expect_malformed(request(MessageType::table, Zeroes{23}));
+}
+
+TEST_F(SessionProtocolTest, AttachesWhenTheExportIsRegistered) {
+  hello();
+  Offer offer = sample_offer("disk");
+  offer.is_registered = false;
+  catalog_.update(offer);
+  const Step waits = attach();
+  EXPECT_FALSE(waits.send);
+  ASSERT_TRUE(waits.registers);
+  EXPECT_EQ(waits.registers->export_name, "disk");
+  EXPECT_FALSE(protocol_.go_on_attaching(waits.registers->ticket).send) << "it is not yet";
+  offer.is_registered = true;
+  catalog_.update(offer);
+  const Step step = protocol_.go_on_attaching(waits.registers->ticket);
+  ASSERT_NE(step.attached, nullptr);
+  EXPECT_EQ(step.send->header.tag, 77U);
+  EXPECT_FALSE(protocol_.go_on_attaching(waits.registers->ticket).send) << "once";
+}
+
+TEST_F(SessionProtocolTest, RefusesToAttachWhatCannotBeRegistered) {
+  hello();
+  Offer offer = sample_offer("disk");
+  offer.is_registered = false;
+  catalog_.update(offer);
+  const Step waits = attach();
+  ASSERT_TRUE(waits.registers);
+  const Step step =
+      protocol_.refuse_attach(waits.registers->ticket, Status::internal, "too little memlock");
+  expect_refused(step, Status::internal);
+  EXPECT_EQ(reason_of(step), "too little memlock");
+  EXPECT_FALSE(protocol_.refuse_attach(waits.registers->ticket, Status::internal, "again").send);
+}
+
 TEST_F(SessionProtocolTest, ListsTheExportsWhenThereIsNoneOfThatName) {
   hello();
   const Step step = attach("floppy");

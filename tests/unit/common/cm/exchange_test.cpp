@@ -37,14 +37,13 @@ TEST(ExchangeTest, HasTheDocumentedLayout) {
   const auto message = encode(Request{endpoint(), bytes(2)});
   std::vector<int> values;
   for (const std::byte byte : message) values.push_back(std::to_integer<int>(byte));
-  EXPECT_THAT(values,
-              ElementsAre('R', 'B', 'C', 'M', 1, 1, 38, 0,             // header
-                          3, 2, 1, 0, 0x0c, 0x0b, 0x0a, 0,             // queue pair, packet
-                          0x22, 0x11, 2, 2, 3, 16, 1,                  // LID to responder depth
-                          0, 0, 0, 0, 0,                               // reserved
-                          0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 0xf9, 0xfa, 0xfb,
-                          0xfc, 0xfd, 0xfe, 0xff,                      // GID
-                          0x77, 0x77));                                // private data
+  EXPECT_THAT(values, ElementsAre('R', 'B', 'C', 'M', 1, 1, 38, 0,  // header
+                                  3, 2, 1, 0, 0x0c, 0x0b, 0x0a, 0,  // queue pair, packet
+                                  0x22, 0x11, 2, 2, 3, 16, 1,       // LID to responder depth
+                                  0, 0, 0, 0, 0,                    // reserved
+                                  0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 0xf9, 0xfa,
+                                  0xfb, 0xfc, 0xfd, 0xfe, 0xff,  // GID
+                                  0x77, 0x77));                  // private data
   EXPECT_EQ(encode(Ready{}).size(), Header::kSize);
 }
 
