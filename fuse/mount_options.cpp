@@ -50,7 +50,7 @@ bool takes_value(std::string_view name) {
 /// The names of all that take a value.
 std::vector<std::string_view> names_with_value() {
   std::vector<std::string_view> names(kWithValue.begin(), kWithValue.end());
-  names.emplace_back("cm");
+  names.insert(names.end(), {"cm", "path"});
   for (const cm::SettingOption& option : cm::setting_options()) names.emplace_back(option.name);
   return names;
 }

@@ -111,6 +111,7 @@ if [[ $device == rxe* ]]; then
   port=${target##*:}
   lists "by IPv6 and TCP" "[$RDMABLK_VM_PEER_ADDRESS6]" --cm tcp
   lists "by a link-local address and TCP" "[$encoded]" --cm tcp
+  lists "by TCP over one network, by RDMA over the other" "[$link_local]" --cm tcp --device "$(device_of 1)"
   lists "by TCP with smaller packets" "[$link_local_1]" --cm tcp --path-mtu 512 --traffic-class 8
   stop_target
 else

@@ -43,10 +43,14 @@ int points_of(const PortPlace& place, const Ends& ends) {
   const GidFamily family = family_of(gid);
   constexpr int kBits = 256;
   int points = 0;
-  if (ends.local == gid) points += 8 * kBits;
+  // Unless the peer comes from another network than the TCP connection's.
+  const bool is_of_tcp = !ends.peer || !ends.remote || ends.peer == ends.remote;
+  if (ends.local == gid && is_of_tcp) points += 8 * kBits;
   if (place.gid_type != IBV_GID_TYPE_ROCE_V1) points += 4 * kBits;
-  if (ends.remote && family == family_of(*ends.remote)) points += 2 * kBits;
-  if (family != GidFamily::link_local) points += kBits;
+  // A link-local address is of one link, and the TCP connection's is taken already.
+  const bool is_routed = family != GidFamily::link_local;
+  if (ends.remote && is_routed && family == family_of(*ends.remote)) points += 2 * kBits;
+  if (is_routed) points += kBits;
   const auto& near = ends.peer ? ends.peer : ends.remote;
   if (near && family == family_of(*near)) points += common_prefix(gid, *near);
   return points;

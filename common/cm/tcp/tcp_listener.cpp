@@ -106,8 +106,12 @@ std::unique_ptr<Greeting> TcpListener::take(const Greeting& greeting) {
 void TcpListener::on_request(Greeting& greeting, const Request& request) {
   const auto taken = take(greeting);
   const SocketAddress local = to_address(taken->conversation().local());
-  const auto choice = choose_place(find_places(devices_.get(), settings_), settings_,
-                                   {.local = &local, .remote = nullptr, .peer = &request.from});
+  const SocketAddress remote = to_address(taken->conversation().remote());
+  // Who listens on an address of a device serves that one.
+  ibv_context* const own = device_ == nullptr ? nullptr : device_with(devices_.get(), local);
+  const auto devices = own == nullptr ? devices_.get() : std::span<ibv_context* const>(&own, 1);
+  const auto choice = choose_place(find_places(devices, settings_), settings_,
+                                   {.local = &local, .remote = &remote, .peer = &request.from});
   if (!choice.place) {
     taken->refuse(choice.why);
     if (const auto line = log_.note(fmt::format("refused {}: {}", taken->peer(), choice.why))) {

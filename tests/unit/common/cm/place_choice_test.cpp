@@ -108,6 +108,27 @@ TEST_F(PlaceChoiceTest, PrefersTheNetworkOfThePeer) {
   EXPECT_EQ(answer("203.0.113.1", peer("192.0.2.9")).place->device, &first_);
 }
 
+TEST_F(PlaceChoiceTest, FollowsThePeerToAnotherNetworkThanTheTcpConnections) {
+  add(first_, 0, "192.0.2.1");
+  add(second_, 0, "198.51.100.1");
+  const SocketAddress here = address("192.0.2.1");
+  const SocketAddress there = address("192.0.2.9");
+  const auto device_for = [&](const char* gid) {
+    const Endpoint other = peer(gid);
+    return choose_place(places_, settings_, {&here, &there, &other}).place->device;
+  };
+  EXPECT_EQ(device_for("198.51.100.9"), &second_);
+  EXPECT_EQ(device_for("192.0.2.9"), &first_);
+}
+
+TEST_F(PlaceChoiceTest, KeepsALinkLocalAddressForItsLink) {
+  add(first_, 0, "fe80::1");
+  add(first_, 1, "192.0.2.1");
+  EXPECT_EQ(from("fe80::1", "fe80::2").place->gid_index, 0);
+  // The TCP connection goes over another link.
+  EXPECT_EQ(from("fe80::3", "fe80::2").place->gid_index, 1);
+}
+
 TEST_F(PlaceChoiceTest, AnswersFromTheVersionOfRoceThatThePeerSpeaks) {
   add(first_, 0, "192.0.2.1", IBV_GID_TYPE_ROCE_V1);
   add(first_, 1, "192.0.2.1", IBV_GID_TYPE_ROCE_V2);
