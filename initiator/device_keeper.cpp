@@ -49,8 +49,8 @@ void DeviceKeeper::on_device_gone(ibv_context* device) {
   const std::string why = fmt::format("the RDMA device {} was removed", verbs::device_name(device));
   events_.erase(device);
   gone_.push_back({device, session_.drop_device(device, why)});
-  // What is left on it goes in the order of any loss.
-  session_.wake().signal();
+  // What is left on it goes in the order of any loss, and the device after that.
+  let_go();
 }
 
 void DeviceKeeper::let_go() noexcept {
