@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <unistd.h>
 
@@ -71,10 +72,18 @@ void open_closed_standard_descriptors() {
   if (fd >= 0) ::close(fd);
 }
 
+/// librdmacm sorts and compares the addresses of devices as int (rdma-core 44, dev_cmp()): it takes
+/// one for removed, or for new, that is not, where they are more than 2 GiB apart, as those of
+/// several arenas are.
+void use_one_arena() {
+  ::mallopt(M_ARENA_MAX, 1);
+}
+
 }  // namespace
 
 int run_program(const std::string& program, int (*run)(int, char**), int argc, char** argv) {
   open_closed_standard_descriptors();
+  use_one_arena();
   try {
     return run(argc, argv);
   } catch (const UsageError& error) {

@@ -49,16 +49,16 @@ start_target --keepalive 1 --export disk=memory:16M,chunk=4M --export other=memo
 port=${target##*:}
 target=$RDMABLK_VM_PEER_ADDRESS:$port
 touch "$both" "$single"
+mount_export disk "$both" --path "$RDMABLK_VM_PEER_ADDRESS_1:$port" --workers 2 --reconnect-delay 0.5 --give-up 90
+mount_export other "$single" --reconnect-delay 0.5 --give-up 90
+loads=()
+for mount in "$both" "$single"; do
+  : >"$mount.rounds"
+  run_in_background load "$mount"
+  loads+=("$!")
+done
 for link in 0 1; do
-  rm -f "$scratch/removed" "$scratch/enough"
-  mount_export disk "$both" --path "$RDMABLK_VM_PEER_ADDRESS_1:$port" --workers 2 --reconnect-delay 0.5 --give-up 90
-  mount_export other "$single" --reconnect-delay 0.5 --give-up 90
-  loads=()
-  for mount in "$both" "$single"; do
-    : >"$mount.rounds"
-    run_in_background load "$mount"
-    loads+=("$!")
-  done
+  rm -f "$scratch/removed"
   await "$both" "each path has a queue" '.paths | all(.up) and all(.queues == 1)'
   expect_more_rounds "$both"
   run_in_background remove_device "$(device_of "$link")"
@@ -71,8 +71,8 @@ for link in 0 1; do
   await "$single" "the mount with one path is back" '.state == "connected"'
   expect_more_rounds "$both"
   expect_more_rounds "$single"
-  touch "$scratch/enough"
-  for process in "${loads[@]}"; do wait "$process" || fail "a load failed: $(tail -n 20 "$scratch/fio.log")"; done
-  for mount in "$both" "$single"; do unmount_export "$mount"; done
 done
+touch "$scratch/enough"
+for process in "${loads[@]}"; do wait "$process" || fail "a load failed: $(tail -n 20 "$scratch/fio.log")"; done
+for mount in "$both" "$single"; do unmount_export "$mount"; done
 stop_target

@@ -146,7 +146,6 @@ void FakeTarget::wait() {
   }
   io_.restart();
   io_.run_one();
-  io_.poll();
 }
 
 /// Destroys what has died.

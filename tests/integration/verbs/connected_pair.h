@@ -30,6 +30,8 @@ struct End {
 
 /// Two queue pairs of this process, connected over the device under test.
 class ConnectedPair final : public cm::EventHandler, public cm::RequestHandler {
+  asio::io_context io_{1};  // outlives the connections
+
  public:
   /// @param send_requests of the initiator's queue pair. @param receive_requests of both.
   explicit ConnectedPair(unsigned send_requests = 16, unsigned receive_requests = 4);
@@ -60,7 +62,6 @@ class ConnectedPair final : public cm::EventHandler, public cm::RequestHandler {
                   std::span<const std::byte> private_data) override;
 
   verbs::QueuePairOptions options_;
-  asio::io_context io_{1};
   std::unique_ptr<cm::ConnectionManager> manager_ = cm::make_manager(cm::default_method(), io_);
   std::unique_ptr<cm::Listener> listener_;
   int established_ = 0;

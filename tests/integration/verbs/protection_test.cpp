@@ -186,9 +186,7 @@ TEST_F(Protection, DestroyedQueuePairReachesNothing) {
 
 TEST(QueuePairState, RefusesToSendBeforeItIsReady) {
   ConnectedPair pair;
-  verbs::QueuePairOptions options;
-  verbs::QueuePair fresh(*pair.initiator.pd,
-                         verbs::reliable_connection(*pair.initiator.cq, options));
+  verbs::QueuePair fresh = verbs::make_queue_pair(*pair.initiator.pd, *pair.initiator.cq, {});
   EXPECT_LT(fresh.state(), IBV_QPS_RTS);
   std::byte data{};
   Work work(IBV_WR_RDMA_WRITE, &data, 1, 0, 0, 0);
