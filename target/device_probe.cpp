@@ -41,8 +41,7 @@ std::string try_ports(const cm::Managers& managers, const Options& options,
 void look(const Options& options, const ListenAddresses& addresses, Findings& findings) {
   asio::io_context io;
   const auto managers = cm::make_managers(methods_of(options.listen), io, options.connections);
-  const auto devices =
-      select_devices(managers, at_any_port(addresses), options.connections.device);
+  const auto devices = select_devices(managers, at_any_port(addresses), options.connections.device);
   std::vector<std::string> names;
   for (ibv_context* const device : devices) names.push_back(verbs::device_name(device));
   findings.add(Kind::fine, fmt::format("to be reached over {}", fmt::join(names, ", ")));
@@ -56,9 +55,8 @@ void look(const Options& options, const ListenAddresses& addresses, Findings& fi
 void probe_devices(const Options& options, Findings& findings) {
   ListenAddresses addresses;
   for (const ListenPlace& place : options.listen) {
-    findings.attempt([&] {
-      return fmt::format("to listen on {}", add_place(addresses, place).text());
-    });
+    findings.attempt(
+        [&] { return fmt::format("to listen on {}", add_place(addresses, place).text()); });
   }
   if (verbs::DeviceList().devices().empty()) {
     return findings.add(Kind::note,

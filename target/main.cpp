@@ -47,8 +47,9 @@ void tell_idle_discards(const std::vector<std::string>& names) {
 
 /// Everything of the server is gone when this returns.
 ServerEnd serve(asio::io_context& io, const cm::Managers& managers,
-                const ServiceManager& service_manager, const Options& options, InheritedMemory inherited,
-                Reload::Load load, const std::function<void(const Server&)>& on_serving) {
+                const ServiceManager& service_manager, const Options& options,
+                InheritedMemory inherited, Reload::Load load,
+                const std::function<void(const Server&)>& on_serving) {
   Server server(io, managers, service_manager, options, std::move(inherited), std::move(load));
   return server.run([&] { on_serving(server); });
 }

@@ -90,7 +90,8 @@ void describe_places(CLI::App& app, OptionDraft& draft) {
   };
   app.add_option_function<std::vector<std::string>>(
          "--listen", take_places,
-         "Where to listen; may be given several times, without it on all addresses. Without PORT it "
+         "Where to listen; may be given several times, without it on all addresses. Without PORT "
+         "it "
          "is 10812 for rdmacm and 10813 for tcp; with --cm both, tcp gets the port after PORT")
       ->type_name("ADDR[:PORT]")
       ->allow_extra_args(false);

@@ -13,8 +13,7 @@ ConnectionScript* current_script = nullptr;
 
 }  // namespace
 
-ScriptedManager::ScriptedManager(asio::io_context& io)
-    : io_(io), devices_{scripted_context()} {}
+ScriptedManager::ScriptedManager(asio::io_context& io) : io_(io), devices_{scripted_context()} {}
 
 ScriptedManager::~ScriptedManager() = default;
 

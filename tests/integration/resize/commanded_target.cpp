@@ -27,7 +27,8 @@ namespace {
 /// Takes commands on the control thread.
 class Commands {
  public:
-  Commands(asio::io_context& io, Administration& administration) : io_(io), administration_(administration) {
+  Commands(asio::io_context& io, Administration& administration)
+      : io_(io), administration_(administration) {
     try {
       watch_.emplace(io, STDIN_FILENO, [this] { read_commands(); });
     } catch (const asio::system_error&) {  // a file, which has no events

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <utility>
 
-#include "common/error.h"
 #include "common/cm/setting_options.h"
+#include "common/error.h"
 
 namespace rdmablk::testing {
 namespace {

@@ -43,9 +43,9 @@ class KeptExportsTest : public ExportChangesTest {
     for (const std::string& name : discards) inherited.discard(name);
     options_.exports = parse_export_specs(specs);
     auto dropped = inherited.check(options_.exports);
-    exports_ = std::make_unique<Exports>(io_, options_, std::move(inherited),
-                                         select_devices(managers_, test_address(), ""),
-                                         service_manager_);
+    exports_ =
+        std::make_unique<Exports>(io_, options_, std::move(inherited),
+                                  select_devices(managers_, test_address(), ""), service_manager_);
     exports_->begin();
     stored_.clear();
     return dropped;

@@ -6,11 +6,11 @@
 #include <set>
 
 #include "common/cm/connection.h"
+#include "common/cm/setting_options.h"
 #include "common/verbs/completion_channel.h"
 #include "common/verbs/completion_queue.h"
 #include "common/verbs/protection_domain.h"
 #include "common/verbs/queue_pair.h"
-#include "common/cm/setting_options.h"
 
 namespace rdmablk::testing {
 

@@ -88,8 +88,7 @@ TEST_F(ConfigurationTest, SetsWhatTheCommandLineSets) {
   )");
   const Options options = load({});
   EXPECT_EQ(options.key_file, "/etc/keys");
-  EXPECT_EQ(options.listen,
-            (std::vector<ListenPlace>{{cm::Method::rdmacm, {"192.0.2.1", 7}}}));
+  EXPECT_EQ(options.listen, (std::vector<ListenPlace>{{cm::Method::rdmacm, {"192.0.2.1", 7}}}));
   EXPECT_EQ(options.connections.device, "rxe0");
   EXPECT_EQ(options.limits.slot_size, 64U << 10U);
   EXPECT_EQ(options.limits.slots, 16U);
@@ -177,7 +176,8 @@ TEST_F(ConfigurationTest, SaysWhatIsWrongWithAValueInTheWordsOfTheCommandLine) {
 TEST_F(ConfigurationTest, SaysWhatIsOfTheWrongType) {
   EXPECT_EQ(complaints("show_paths = \"yes\""), "1:14: show_paths takes true or false, not a text");
   EXPECT_EQ(complaints("admin_socket = 3"), "1:16: admin_socket takes a text, not an integer");
-  EXPECT_EQ(complaints("listen = 1.5"), "1:10: listen takes a text or an array of texts, not a number with a fraction");
+  EXPECT_EQ(complaints("listen = 1.5"),
+            "1:10: listen takes a text or an array of texts, not a number with a fraction");
   EXPECT_EQ(complaints("discard = [\"a\", 1]"),
             "1:11: discard takes a text or an array of texts, not an array with an integer");
   EXPECT_EQ(complaints("discard = 1"),
