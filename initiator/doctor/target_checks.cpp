@@ -89,6 +89,7 @@ class TargetCheck {
   /// The first address that a device leads to.
   SocketAddress find_way(const std::vector<SocketAddress>& addresses) {
     std::string why;
+    std::optional<SocketAddress> deaf;
     for (const SocketAddress& address : addresses) {
       try {
         const initiator::Link link(*loop_, address, deadline());
@@ -96,9 +97,17 @@ class TargetCheck {
             good("route",
                  fmt::format("{} leads to {}", verbs::device_name(link.device()), address.text())));
         return address;
+      } catch (const ConnectError& error) {
+        why = error.what();
+        // By TCP the host says so before anything else is known.
+        if (error.obstacle() == Obstacle::no_listener) deaf = address;
       } catch (const Error& error) {
         why = error.what();
       }
+    }
+    if (deaf) {
+      findings_.push_back(good("route", fmt::format("the host of {} answers", deaf->text())));
+      end(unreachable(Obstacle::no_listener, why, *deaf, options_.connection.method));
     }
     end(unreachable(Obstacle::no_way, why, addresses.back(), options_.connection.method));
   }
