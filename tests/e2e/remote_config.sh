@@ -136,7 +136,7 @@ listen = "192.0.2.77"
 type = "memory"
 size = "1M"
 END
-expect_check 1 "cannot listen on 192.0.2.77:0: .*rdmablk devices"
+expect_check 1 "cannot listen on (TCP )?192.0.2.77:0: .*rdmablk devices"
 expect_error "cannot listen on 192.0.2.77:10812: .*rdmablk devices" "${tgt[@]}"
 write_config <<END
 insecure = true

@@ -25,7 +25,10 @@ constexpr std::chrono::milliseconds kPause{100};
 [[noreturn]] void fail(const SocketAddress& address, int error) {
   const std::string doing = fmt::format("listen on TCP {}", address.text());
   if (error == EADDRNOTAVAIL) {
-    throw Error(fmt::format("cannot {}: this host does not have the address", doing));
+    throw Error(fmt::format(
+        "cannot {}: this host does not have the address; `rdmablk devices` shows those of its RDMA "
+        "devices, `ip address` all that there are",
+        doing));
   }
   throw SystemError(doing, error);
 }
