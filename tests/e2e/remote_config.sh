@@ -137,7 +137,7 @@ type = "memory"
 size = "1M"
 END
 expect_check 1 "cannot listen on (TCP )?192.0.2.77:0: .*rdmablk devices"
-expect_error "cannot listen on 192.0.2.77:10812: .*rdmablk devices" "${tgt[@]}"
+expect_error "cannot listen on (TCP )?192.0.2.77:1081[23]: .*rdmablk devices" "${tgt[@]}"
 write_config <<END
 insecure = true
 [export.a]
