@@ -1,12 +1,12 @@
 # Tests of what happens to file exports when processes are killed, the power is cut, and disks fail.
 
 # rdmablk_add_fault_test(NAME SCRIPT script [ARGUMENTS argument...] [ENVIRONMENT NAME=VALUE...]
-#                        [DEVICES soft|rxe|siw...] [LABELS label] [TIMEOUT seconds])
+#                        [DEVICES soft|rxe|siw...] [LABELS label] [TIMEOUT seconds] [WAYS rdmacm|tcp...])
 #
 # Runs SCRIPT.sh on each of the devices, the software device when none is named. The label is quick on
 # the software device and vm on the others, or LABELS on all.
 function(rdmablk_add_fault_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" "SCRIPT;LABELS;TIMEOUT" "ARGUMENTS;ENVIRONMENT;DEVICES")
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "SCRIPT;LABELS;TIMEOUT" "ARGUMENTS;ENVIRONMENT;DEVICES;WAYS")
   if(NOT test_DEVICES)
     set(test_DEVICES soft)
   endif()
@@ -19,7 +19,8 @@ function(rdmablk_add_fault_test name)
         string(REGEX MATCH "buffered" backing "${test_ENVIRONMENT}")
         rdmablk_soft_label(labels "${backing}")
       endif()
-      rdmablk_add_soft_test(${name} LABEL ${labels} TIMEOUT ${test_TIMEOUT} COMMAND ${command})
+      rdmablk_add_soft_test(${name} LABEL ${labels} TIMEOUT ${test_TIMEOUT} COMMAND ${command}
+        WAYS ${test_WAYS})
     else()
       rdmablk_add_kernel_test(${name} DEVICE ${device} LABELS ${labels} COMMAND ${command} TIMEOUT ${test_TIMEOUT})
     endif()

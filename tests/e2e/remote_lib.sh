@@ -37,7 +37,8 @@ put_target_on_peer() {
   mkdir "$scratch/bin"
   ln -s "$RDMABLK_BIN"/* "$scratch/bin"
   rm "$scratch/bin/rdmablk-target"
-  printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$RDMABLK_VM_PEER" "$RDMABLK_BIN/rdmablk-target" >"$scratch/bin/rdmablk-target"
+  printf '#!/bin/sh\nexec "%s" env RDMABLK_CM=%s "%s" "$@"\n' "$RDMABLK_VM_PEER" "${RDMABLK_CM:-rdmacm}" \
+    "$RDMABLK_BIN/rdmablk-target" >"$scratch/bin/rdmablk-target"
   chmod +x "$scratch/bin/rdmablk-target"
   RDMABLK_BIN=$scratch/bin
 }

@@ -25,11 +25,14 @@ function(rdmablk_ways_of variable device)
 endfunction()
 
 # rdmablk_add_soft_test(NAME LABEL label [TIMEOUT seconds] COMMAND command [argument...]
-# [ENVIRONMENT NAME=VALUE...]): runs a script on the software device, by each way to connect, as e2e/soft/NAME and
-# e2e/soft-tcp/NAME.
+# [ENVIRONMENT NAME=VALUE...] [WAYS rdmacm|tcp...]): runs a script on the software device, by each way to connect, or
+# by WAYS, as e2e/soft/NAME and e2e/soft-tcp/NAME.
 function(rdmablk_add_soft_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 soft "" "LABEL;TIMEOUT" "COMMAND;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 soft "" "LABEL;TIMEOUT" "COMMAND;ENVIRONMENT;WAYS")
   rdmablk_ways_of(ways soft)
+  if(soft_WAYS)
+    set(ways ${soft_WAYS})
+  endif()
   foreach(cm ${ways})
     rdmablk_device_name(device soft ${cm})
     rdmablk_remote_environment(environment ${cm})
