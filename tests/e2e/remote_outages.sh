@@ -6,7 +6,6 @@
 source "$(dirname "${BASH_SOURCE[0]}")/remote_lib.sh"
 
 [[ ${SOFTVERBS_DEVICES:-} == 2 ]] || skip "it takes two software devices"
-[[ ${RDMABLK_CM:-} != tcp ]] || skip "a TCP connection to 127.0.0.2 comes from 127.0.0.1, and so over the first device"
 start_remote
 address=0.0.0.0
 image=$scratch/image plan=$scratch/plan events=$scratch/events
