@@ -3,6 +3,7 @@
 #include <array>
 #include <asio/ip/tcp.hpp>
 #include <functional>
+#include <memory>
 #include <span>
 
 #include "common/cm/tcp/exchange.h"
@@ -28,7 +29,11 @@ class Conversation {
   using Taker = std::function<void(const Received&)>;
 
   /// @param socket connected, or to be connected by start().
-  explicit Conversation(asio::ip::tcp::socket socket) : socket_(std::move(socket)) {}
+  explicit Conversation(asio::ip::tcp::socket socket)
+      : wire_(std::make_shared<Wire>(std::move(socket))) {}
+  ~Conversation();
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
 
   /// Connects; `connected` is called with what came of it.
   void start(const asio::ip::tcp::endpoint& peer,
@@ -48,16 +53,23 @@ class Conversation {
   asio::ip::tcp::endpoint local() const noexcept;
   asio::ip::tcp::endpoint remote() const noexcept;
 
-  asio::ip::tcp::socket& socket() noexcept { return socket_; }
+  asio::ip::tcp::socket& socket() noexcept { return wire_->socket; }
 
  private:
+  /// What a reading of Asio's uses until it is through, be it after this is gone.
+  struct Wire {
+    explicit Wire(asio::ip::tcp::socket connected) : socket(std::move(connected)) {}
+
+    asio::ip::tcp::socket socket;
+    std::array<std::byte, Header::kSize> header{};
+    std::array<std::byte, kMaxBody> body{};
+  };
+
   void take_header(const asio::error_code& error);
   void take_body(const asio::error_code& error);
   void give(const Received& received);
 
-  asio::ip::tcp::socket socket_;
-  std::array<std::byte, Header::kSize> header_bytes_{};
-  std::array<std::byte, kMaxBody> body_{};
+  std::shared_ptr<Wire> wire_;
   Header header_;
   Taker take_;
   Lifetime lifetime_;

@@ -64,7 +64,13 @@ class Search {
   void look_at(ibv_context* device, std::uint8_t number, const std::string& name) {
     ibv_port_attr port{};
     if (ibv_query_port(device, number, &port) != 0) return object(name + " does not answer");
-    if (port.state != IBV_PORT_ACTIVE) return object(name + " is down");
+    if (port.state != IBV_PORT_ACTIVE) {
+      result_.may_come = true;
+      return object(name + " is down");
+    }
+    if (!has_partition(device, number)) {
+      return object(fmt::format("{} has no P_Key {} in its table", name, *settings_.pkey_index));
+    }
     PortPlace place;
     place.device = device;
     place.port = number;
@@ -75,9 +81,15 @@ class Search {
     const std::size_t before = result_.places.size();
     add_gids(place);
     if (result_.places.size() > before) return;
+    result_.may_come = result_.may_come || !settings_.gid_index;
     object(settings_.gid_index ? fmt::format("{} has no address {} in its table of GIDs", name,
                                              *settings_.gid_index)
                                : name + " has no address");
+  }
+
+  bool has_partition(ibv_context* device, std::uint8_t port) const {
+    __be16 key = 0;
+    return !settings_.pkey_index || ibv_query_pkey(device, port, *settings_.pkey_index, &key) == 0;
   }
 
   void add_gids(PortPlace place) {

@@ -31,7 +31,8 @@ struct PortPlace {
 /// Places to choose from.
 struct PortPlaces {
   std::vector<PortPlace> places;
-  std::string others;  ///< what speaks against ports that are not among them, for people
+  std::string others;     ///< what speaks against ports that are not among them, for people
+  bool may_come = false;  ///< that can change: a port is down, or has no address yet
 };
 
 /// The places that connections can go from, as far as the settings allow: of ports that are up.

@@ -56,8 +56,9 @@ TcpConnection::TcpConnection(asio::io_context& io, const Devices& devices, const
 }
 
 TcpConnection::TcpConnection(std::unique_ptr<Conversation> conversation, const Settings& settings,
-                             const Request& request, const PortPlace& place)
+                             ReachGuard& guard, const Request& request, const PortPlace& place)
     : settings_(settings),
+      guard_(&guard),
       conversation_(std::move(conversation)),
       peer_(to_address(conversation_->remote())),
       state_(State::requested),
@@ -127,10 +128,30 @@ void TcpConnection::accept(EventHandler& handler) {
   handler_ = &handler;
   if (state_ != State::requested) throw PeerGone(peer());
   own_ = own_endpoint();
-  tcp::connect(*qp_, place_, settings_, own_, peer_endpoint_);
+  find_peer();
   state_ = State::accepting;
   if (!conversation_->send(encode(Accept{own_}))) throw PeerGone(peer());
   start_patience();
+}
+
+/// Makes the queue pair ready. When that fails, it is the peer who has to know why.
+void TcpConnection::find_peer() {
+  const auto start = ReachGuard::Clock::now();
+  const auto note = [&](bool found) {
+    guard_->note(peer_endpoint_.gid, ReachGuard::Clock::now() - start, found);
+  };
+  try {
+    tcp::connect(*qp_, place_, settings_, own_, peer_endpoint_);
+    note(true);
+  } catch (const Error& error) {
+    note(false);
+    state_ = State::over;
+    const std::string_view why = error.what();
+    const auto text = std::as_bytes(std::span(why));
+    conversation_->send(encode(Reject{Reject::By::connection, copy_of(text)}));
+    conversation_->shut_down();
+    throw;
+  }
 }
 
 void TcpConnection::start_patience() {

@@ -11,6 +11,7 @@
 #include "common/cm/devices.h"
 #include "common/cm/tcp/conversation.h"
 #include "common/cm/tcp/port_place.h"
+#include "common/cm/tcp/reach_guard.h"
 
 namespace rdmablk::cm::tcp {
 
@@ -25,9 +26,10 @@ class TcpConnection final : public Connection {
                 const SocketAddress& peer, EventHandler& handler);
 
   /// Takes a request to connect, and the TCP connection that it came over.
+  /// @param guard is told how long it took to find the peer; outlives this, as the settings do.
   /// @param request of the peer. @param place to answer from.
   TcpConnection(std::unique_ptr<Conversation> conversation, const Settings& settings,
-                const Request& request, const PortPlace& place);
+                ReachGuard& guard, const Request& request, const PortPlace& place);
 
   ~TcpConnection() override;
   TcpConnection(const TcpConnection&) = delete;
@@ -60,6 +62,7 @@ class TcpConnection final : public Connection {
   void on_received(const Conversation::Received& received);
   void on_answer(const Conversation::Received& received);
   void on_ready(const Conversation::Received& received);
+  void find_peer();
   void start_patience();
   void tell(const Event& event);
   void fail(int error, std::string_view why = {});
@@ -69,6 +72,7 @@ class TcpConnection final : public Connection {
 
   const Devices* devices_ = nullptr;  ///< of the connecting end
   const Settings& settings_;
+  ReachGuard* guard_ = nullptr;  ///< of the accepting end
   std::unique_ptr<Conversation> conversation_;
   SocketAddress peer_;
   EventHandler* handler_ = nullptr;

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "common/cm/tcp/addresses.h"
+#include "common/cm/tcp/gid.h"
 #include "common/cm/tcp/place_choice.h"
 #include "common/cm/tcp/tcp_connection.h"
 #include "common/error.h"
@@ -22,6 +23,10 @@ constexpr int kBacklog = 1024;
 /// Before the next one is taken when one could not be: descriptors may be short.
 constexpr std::chrono::milliseconds kPause{100};
 
+constexpr const char* kLookingTooOften =
+    "peers were looked for in vain on the RDMA network; one that is not where its TCP connection "
+    "comes from has to wait a moment";
+
 [[noreturn]] void fail(const SocketAddress& address, int error) {
   const std::string doing = fmt::format("listen on TCP {}", address.text());
   if (error == EADDRNOTAVAIL) {
@@ -36,15 +41,20 @@ constexpr std::chrono::milliseconds kPause{100};
 }  // namespace
 
 TcpListener::TcpListener(asio::io_context& io, const Devices& devices, const Settings& settings,
-                         const SocketAddress& address, RequestHandler& handler,
+                         ReachGuard& guard, const SocketAddress& address, RequestHandler& handler,
                          const ListenerLimits& limits)
     : acceptor_(io),
       devices_(devices),
       settings_(settings),
+      guard_(guard),
       handler_(handler),
       limits_(limits),
       device_(device_with(devices.get(), address)),
       pause_(io) {
+  const auto places = find_places(devices.get(), settings);
+  if (places.places.empty() && !places.may_come) {
+    throw Error(fmt::format("cannot listen on TCP {}: {}", address.text(), places.others));
+  }
   const auto endpoint = to_endpoint(address);
   asio::error_code error;
   const auto must = [&] {
@@ -115,16 +125,20 @@ void TcpListener::on_request(Greeting& greeting, const Request& request) {
   const auto devices = own == nullptr ? devices_.get() : std::span<ibv_context* const>(&own, 1);
   const auto choice = choose_place(find_places(devices, settings_), settings_,
                                    {.local = &local, .remote = &remote, .peer = &request.from});
-  if (!choice.place) {
-    taken->refuse(choice.why);
-    if (const auto line = log_.note(fmt::format("refused {}: {}", taken->peer(), choice.why))) {
-      thread_log().warn("{}", *line);
-    }
-    return;
+  if (!choice.place) return refuse(*taken, choice.why);
+  if (!guard_.allows(request.from.gid, gid_of(remote))) {
+    return refuse(*taken, kLookingTooOften);
   }
-  handler_.on_request(std::make_unique<TcpConnection>(taken->take_conversation(), settings_,
+  handler_.on_request(std::make_unique<TcpConnection>(taken->take_conversation(), settings_, guard_,
                                                       request, *choice.place),
                       request.private_data);
+}
+
+void TcpListener::refuse(Greeting& greeting, const std::string& why) {
+  greeting.refuse(why);
+  if (const auto line = log_.note(fmt::format("refused {}: {}", greeting.peer(), why))) {
+    thread_log().warn("{}", *line);
+  }
 }
 
 void TcpListener::on_nothing(Greeting& greeting, const std::string& why) {

@@ -9,6 +9,7 @@
 #include "common/cm/connection.h"
 #include "common/cm/devices.h"
 #include "common/cm/tcp/greeting.h"
+#include "common/cm/tcp/reach_guard.h"
 #include "common/lifetime.h"
 #include "common/log_limiter.h"
 
@@ -24,10 +25,11 @@ struct ListenerLimits {
 /// dropped, and the log says why.
 class TcpListener final : public Listener, private Greeting::Owner {
  public:
-  /// @param devices, settings and handler outlive this. Throws SystemError, and Error when this
-  /// host does not have the address.
+  /// @param devices, settings, guard and handler outlive this, and the guard its connections.
+  /// Throws SystemError, and Error when this host does not have the address, or nothing that the
+  /// settings ask for.
   TcpListener(asio::io_context& io, const Devices& devices, const Settings& settings,
-              const SocketAddress& address, RequestHandler& handler,
+              ReachGuard& guard, const SocketAddress& address, RequestHandler& handler,
               const ListenerLimits& limits = {});
 
   SocketAddress address() const override;
@@ -38,12 +40,14 @@ class TcpListener final : public Listener, private Greeting::Owner {
   void on_accepted(const asio::error_code& error, asio::ip::tcp::socket socket);
   void on_request(Greeting& greeting, const Request& request) override;
   void on_nothing(Greeting& greeting, const std::string& why) override;
+  void refuse(Greeting& greeting, const std::string& why);
   void drop(const Greeting& greeting, const std::string& why);
   std::unique_ptr<Greeting> take(const Greeting& greeting);
 
   asio::ip::tcp::acceptor acceptor_;
   const Devices& devices_;
   const Settings& settings_;
+  ReachGuard& guard_;
   RequestHandler& handler_;
   ListenerLimits limits_;
   ibv_context* device_ = nullptr;

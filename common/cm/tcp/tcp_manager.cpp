@@ -21,7 +21,7 @@ class TcpManager final : public ConnectionManager {
   std::shared_ptr<Devices> shared_devices() const noexcept override { return devices_; }
 
   std::unique_ptr<Listener> listen(const SocketAddress& address, RequestHandler& handler) override {
-    return std::make_unique<tcp::TcpListener>(io_, *devices_, settings_, address, handler);
+    return std::make_unique<tcp::TcpListener>(io_, *devices_, settings_, guard_, address, handler);
   }
 
   std::unique_ptr<Connection> open(const SocketAddress& peer, EventHandler& handler) override {
@@ -32,6 +32,7 @@ class TcpManager final : public ConnectionManager {
   asio::io_context& io_;
   std::shared_ptr<Devices> devices_;
   Settings settings_;
+  tcp::ReachGuard guard_;
 };
 
 /// Throws KnownError when only rdma_cm connects the devices that there are.

@@ -32,7 +32,7 @@ class TcpStrangers : public ::testing::Test, public cm::RequestHandler {
   }
 
   void listen(const cm::tcp::ListenerLimits& limits) {
-    listener_.emplace(io_, *devices_, settings_, test_address(), *this, limits);
+    listener_.emplace(io_, *devices_, settings_, guard_, test_address(), *this, limits);
   }
 
   tcp::socket visit() {
@@ -81,14 +81,18 @@ class TcpStrangers : public ::testing::Test, public cm::RequestHandler {
 
   void on_request(std::unique_ptr<cm::Connection> connection,
                   std::span<const std::byte> /*private_data*/) override {
-    requests_.push_back(std::move(connection));
+    ++count_;
+    if (!destroys_) requests_.push_back(std::move(connection));
   }
 
   asio::io_context io_{1};
   std::unique_ptr<cm::Devices> devices_ = cm::open_verbs_devices();
   cm::Settings settings_;
+  cm::tcp::ReachGuard guard_;
   std::optional<cm::tcp::TcpListener> listener_;
   std::vector<std::unique_ptr<cm::Connection>> requests_;
+  unsigned count_ = 0;
+  bool destroys_ = false;  ///< each at once
 };
 
 TEST_F(TcpStrangers, DropsWhoTalksNonsense) {
@@ -170,6 +174,29 @@ TEST_F(TcpStrangers, LetsTheOldestGiveWay) {
   say(socket, encode(good_request()));
   run_until([&] { return !requests_.empty(); });
   EXPECT_THAT(wait_for_end(silent.front()), ::testing::IsEmpty());
+}
+
+TEST_F(TcpStrangers, SurvivesWhatComesBehindARequest) {
+  destroys_ = true;
+  auto request = encode(good_request());
+  for (const char c : {'R', 'B', 'C'}) request.push_back(static_cast<std::byte>(c));
+  constexpr unsigned kMany = 300;
+  for (unsigned i = 1; i <= kMany; ++i) {
+    auto socket = visit();
+    say(socket, request);
+    socket.close();
+    run_until([&] { return count_ == i; });
+    io_.poll();
+  }
+}
+
+TEST_F(TcpStrangers, ListensForNothingThatCannotBe) {
+  settings_.gid_index = 200;
+  listener_.reset();
+  EXPECT_THROW(listen({}), Error);
+  settings_.gid_index.reset();
+  settings_.pkey_index = 99;
+  EXPECT_THROW(listen({}), Error);
 }
 
 TEST_F(TcpStrangers, NoticesWhoGivesUpBeforeTheAnswer) {
