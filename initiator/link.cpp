@@ -10,7 +10,7 @@ namespace rdmablk::initiator {
 namespace {
 
 constexpr const char* kNoListener =
-    "nothing listens on this port; is rdmablk-target running there?";
+    "nothing listens on this port; is rdmablk-target running there, with the same --cm?";
 
 /// No address to connect from: soft-iWARP takes a moment to have those of lost connections back.
 bool is_passing(int error) {

@@ -118,7 +118,12 @@ void PathKeeper::on_probed(std::size_t path, const PathProbe::Result& result) {
 }
 
 void PathKeeper::start() {
-  if (watches_.size() > 1) await_look();
+  if (watches_.size() == 1) return;
+  // Those that nobody has tried yet: whoever watches is to know.
+  for (std::size_t path = 0; path < watches_.size(); ++path) {
+    if (session_.paths().device(path).empty()) ask(path);
+  }
+  await_look();
 }
 
 void PathKeeper::await_look() {

@@ -191,19 +191,32 @@ void Recovery::wait_for_ends(AttachedImage& image) {
   take_given_up(image);
 }
 
+/// It is lost, unless another target may have said so: an address beside the image's own may lead
+/// to one, and then only the own address is believed.
+void Recovery::conclude_loss(AttachedImage& image, const std::string& why) {
+  const std::size_t path = session_.paths().admin();
+  if (path == 0) return lose(image, why);
+  const std::string doubt =
+      fmt::format("over {} it is said: {}; as that may be another target, {} is waited for",
+                  session_.paths().place(path).text(), why, session_.paths().place(0).text());
+  session_.keeper().failed(path, doubt);
+  session_.lose(doubt);
+  throw Error(doubt);
+}
+
 /// Attaches it again, or finds that what was there before is not there any more.
 void Recovery::attach(AttachedImage& image) {
   Attachment& attachment = image.attached();
   try {
     attachment.attach_again(false);
   } catch (const RefusedError& error) {
-    if (error.status() == Status::fenced) return lose(image, error.what());
+    if (error.status() == Status::fenced) return conclude_loss(image, error.what());
     if (error.status() != Status::stale) throw;
     if (attachment.reply().info.kind == protocol::ExportKind::memory) {
-      return lose(image, "the target has lost what the export held");
+      return conclude_loss(image, "the target has lost what the export held");
     }
     if (image.has_unflushed()) {
-      return lose(
+      return conclude_loss(
           image,
           "the target cannot vouch for what was not flushed (its host went down, or it lost "
           "its state), and writes that were acknowledged but never flushed may be lost");
@@ -211,7 +224,7 @@ void Recovery::attach(AttachedImage& image) {
     if (!attach_changed(image)) return;
   }
   if (const auto why = difference(attachment.reply(), attachment.current())) {
-    return lose(image, *why);
+    return conclude_loss(image, *why);
   }
   image.adopt_size();
   if (attachment.current().queues < image.places().size()) {
@@ -231,9 +244,10 @@ bool Recovery::attach_changed(AttachedImage& image) {
     return true;
   } catch (const RefusedError& error) {
     if (error.status() != Status::fenced) throw;
-    lose(image,
-         "it is not what it was: the target has other content under its name, or lost what it knew "
-         "of it, and the right to write that is another's");
+    conclude_loss(
+        image,
+        "it is not what it was: the target has other content under its name, or lost what it knew "
+        "of it, and the right to write that is another's");
     return false;
   }
 }

@@ -74,6 +74,7 @@ class Recovery {
   void connect(AttachedImage& image, QueuePlace& place);
 
   void lose(AttachedImage& image, const std::string& why);
+  void conclude_loss(AttachedImage& image, const std::string& why);
   void update_phase();
   void set_service_of_all(SessionState::Phase phase);
   void show(const std::string& reason);

@@ -120,8 +120,9 @@ Method read_method(const std::string& option, const std::string& value) {
 
 Method default_method() {
   const char* const method = std::getenv("RDMABLK_CM");
-  return method == nullptr ? Method::rdmacm
-                           : read_method("the environment variable RDMABLK_CM", method);
+  return method == nullptr || *method == '\0'
+             ? Method::rdmacm
+             : read_method("the environment variable RDMABLK_CM", method);
 }
 
 const char* method_name(Method method) noexcept {
