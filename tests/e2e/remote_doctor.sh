@@ -35,7 +35,7 @@ expect_error "nobody listens on $target.*start rdmablk-target there" "$rdmablk" 
 # Who is silent: the tools say where to look.
 start_target --export disk=memory:1M
 kill -STOP "$target_pid"
-expect_error "no answer from $target.*rping -s" "$rdmablk" doctor "$target" --timeout 0.5
+expect_error "no answer from $target.*(rping -s|ibv_rc_pingpong)" "$rdmablk" doctor "$target" --timeout 0.5
 text=$("$rdmablk" doctor "$target" --timeout 0.5 2>&1) || true
 [[ $text != *"rdmablk doctor"* ]] || fail "the doctor sends to the doctor: $text"
 kill -CONT "$target_pid"

@@ -25,7 +25,7 @@ target=127.0.0.1:$port
 "$rdmablk" mount "$(uri disk)" "$image" --path "127.0.0.2:$port" --workers 2 --reconnect-delay 0.5 --give-up 90 \
   2>"$scratch/mount.log" || fail "cannot mount: $(cat "$scratch/mount.log")"
 
-paths() { "$rdmablk" mounts --json | jq --compact-output '.mounts[0].paths'; }
+paths() { "$rdmablk" mounts --json | jq --arg at "$image" --compact-output '.mounts[] | select(.mount_point == $at) | .paths'; }
 are_paths() { [[ $(paths | jq "$1") == true ]]; }
 # await WHAT FILTER: takes a device's time-outs.
 await() {

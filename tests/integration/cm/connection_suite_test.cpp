@@ -33,6 +33,13 @@ class ConnectionSuite : public ::testing::TestWithParam<Method> {
 
   CmWorld& world() { return *world_; }
 
+  /// Both ends know of it: an end that is told to disconnect before has no word to say.
+  CmWorld::Pair connect_pair() {
+    const auto pair = world().connect_pair();
+    world().run_until([&] { return pair.accepting.is_established() || is_iwarp(pair.accepting); });
+    return pair;
+  }
+
   static bool is_iwarp(const Peer& peer) { return verbs::is_iwarp(peer.end.connection->device()); }
 
   std::optional<CmWorld> world_;
@@ -156,7 +163,7 @@ TEST_P(ConnectionSuite, WaitsForAnAnswerUntilItIsGivenUp) {
 }
 
 TEST_P(ConnectionSuite, TellsBothEndsOfTheEnd) {
-  const auto [connecting, accepting] = world().connect_pair();
+  const auto [connecting, accepting] = connect_pair();
   connecting.end.connection->disconnect();
   const auto both = [&connecting = connecting, &accepting = accepting] {
     return connecting.has_seen(EventType::disconnected) &&
@@ -169,20 +176,19 @@ TEST_P(ConnectionSuite, TellsBothEndsOfTheEnd) {
 }
 
 TEST_P(ConnectionSuite, TellsOfTheEndByTheOtherEnd) {
-  const auto [connecting, accepting] = world().connect_pair();
+  const auto [connecting, accepting] = connect_pair();
   accepting.end.connection->disconnect();
   world().run_until([&c = connecting] { return c.has_seen(EventType::disconnected); });
 }
 
 TEST_P(ConnectionSuite, TellsOfAnEndThatWasDestroyed) {
-  const auto [connecting, accepting] = world().connect_pair();
-  world().run_until([&a = accepting, this] { return a.is_established() || is_iwarp(a); });
+  const auto [connecting, accepting] = connect_pair();
   world().requests().clear();
   world().run_until([&c = connecting] { return c.has_seen(EventType::disconnected); });
 }
 
 TEST_P(ConnectionSuite, TakesSimultaneousEnds) {
-  const auto [connecting, accepting] = world().connect_pair();
+  const auto [connecting, accepting] = connect_pair();
   connecting.end.connection->disconnect();
   accepting.end.connection->disconnect();
   world().run_until([&c = connecting, &a = accepting] {
@@ -193,8 +199,7 @@ TEST_P(ConnectionSuite, TakesSimultaneousEnds) {
 }
 
 TEST_P(ConnectionSuite, TellsThingsInTheirOrder) {
-  const auto [connecting, accepting] = world().connect_pair();
-  world().run_until([&a = accepting, this] { return a.is_established() || is_iwarp(a); });
+  const auto [connecting, accepting] = connect_pair();
   connecting.end.connection->disconnect();
   world().run_until([&c = connecting, &a = accepting] {
     return c.has_seen(EventType::disconnected) && a.has_seen(EventType::disconnected);
@@ -212,7 +217,7 @@ TEST_P(ConnectionSuite, TellsThingsInTheirOrder) {
 }
 
 TEST_P(ConnectionSuite, CompletesWhatIsOutstandingInError) {
-  auto [connecting, accepting] = world().connect_pair();
+  auto [connecting, accepting] = connect_pair();
   Lent buffer(connecting, std::byte{});
   ibv_sge segment{reinterpret_cast<std::uintptr_t>(buffer.bytes.data()), 64, buffer.region.lkey()};
   ibv_recv_wr receive{};

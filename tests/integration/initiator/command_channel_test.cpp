@@ -128,6 +128,9 @@ TEST(CommandChannelTest, TellsWhatIsNoMessage) {
 TEST(CommandChannelTest, TakesNoImmediateValueForAMessage) {
   Conversation conversation;
   if (conversation.is_iwarp()) GTEST_SKIP() << "iWARP has no immediate values";
+  if (cm::default_method() == cm::Method::tcp) {
+    GTEST_SKIP() << "by TCP the initiator's queue pair takes no WRITE at all";
+  }
   EXPECT_NE(conversation.send_immediate(), nullptr);
   EXPECT_EQ(conversation.replies, 0U);
 }

@@ -30,7 +30,9 @@ struct End {
 
 /// Two queue pairs of this process, connected over the device under test.
 class ConnectedPair final : public cm::EventHandler, public cm::RequestHandler {
-  asio::io_context io_{1};  // outlives the connections
+  // These outlive the connections.
+  asio::io_context io_{1};
+  std::unique_ptr<cm::ConnectionManager> manager_ = cm::make_manager(cm::default_method(), io_);
 
  public:
   /// @param send_requests of the initiator's queue pair. @param receive_requests of both.
@@ -62,7 +64,6 @@ class ConnectedPair final : public cm::EventHandler, public cm::RequestHandler {
                   std::span<const std::byte> private_data) override;
 
   verbs::QueuePairOptions options_;
-  std::unique_ptr<cm::ConnectionManager> manager_ = cm::make_manager(cm::default_method(), io_);
   std::unique_ptr<cm::Listener> listener_;
   int established_ = 0;
   std::set<const cm::Connection*> disconnected_;
