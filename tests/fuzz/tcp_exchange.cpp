@@ -20,7 +20,8 @@ void check_body(std::span<const std::byte> body, Decode decode) {
   if (!message) return;
   const auto sent = encode(*message);
   require(sent.size() <= Header::kSize + kMaxBody, "a message is no longer than any may be");
-  const auto header = Header::decode(std::span(sent).first<Header::kSize>());
+  const std::span<const std::byte, Header::kSize> head(sent.data(), Header::kSize);
+  const auto header = Header::decode(head);
   require(header && header->size == sent.size() - Header::kSize, "a header tells the size");
   require(decode(std::span(sent).subspan(Header::kSize)) == message,
           "a message that is sent says the same");
