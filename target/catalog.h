@@ -81,6 +81,12 @@ class Catalog {
   /// Forgets one that was withdrawn. @pre nobody has it.
   void remove(std::string_view name);
 
+  /// Forgets all. @pre nobody has any.
+  void clear() noexcept {
+    offers_.clear();
+    withdrawn_.clear();
+  }
+
   /// Lets go of what grants share: nothing is registered with the device any more.
   void void_grants() noexcept;
 

@@ -60,6 +60,11 @@ Exports::Exports(asio::io_context& io, const Options& options, InheritedMemory i
   options_.exports.clear();
 }
 
+/// Devices offer what is registered with them, and registrations hold their devices.
+Exports::~Exports() {
+  for (const auto& device : devices_) device->catalog().clear();
+}
+
 void Exports::make(InheritedMemory inherited) {
   const auto& specs = options_.exports;
   if (std::any_of(specs.begin(), specs.end(), needs_state)) state_ = open_state(options_);

@@ -38,6 +38,7 @@ class Exports {
   Exports(asio::io_context& io, const Options& options, InheritedMemory inherited,
           std::vector<std::shared_ptr<TargetDevice>> devices,
           const ServiceManager& service_manager);
+  ~Exports();
   Exports(const Exports&) = delete;
   Exports& operator=(const Exports&) = delete;
 

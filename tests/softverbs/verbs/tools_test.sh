@@ -92,9 +92,9 @@ case $2 in
       tries=$((tries + 1))
       [ "$tries" -lt 500 ] || fail "the server did not fail as expected"
     done
-    expect 'GID 253:4f00:1::' "$scratch/server"
     wait "$server" && fail "the server succeeded"
     server=
+    expect 'GID 253:4f00:1::' "$scratch/server"
     ;;
   *)
     echo "unknown case $2" >&2
