@@ -23,7 +23,8 @@ void Paths::skip_address(std::size_t path) noexcept {
 std::vector<std::size_t> Paths::for_admin() const {
   std::vector<std::size_t> order(paths_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_partition(order, [this](std::size_t path) { return is_up(path); });
+  std::stable_partition(order.begin(), order.end(),
+                        [this](std::size_t path) { return is_up(path); });
   return order;
 }
 
@@ -37,7 +38,7 @@ std::vector<std::size_t> Paths::for_queue(unsigned number) const {
   const auto first = found != order.end()
                          ? found - order.begin()
                          : static_cast<std::ptrdiff_t>((number / paths_.size()) % order.size());
-  std::ranges::rotate(order, order.begin() + first);
+  std::rotate(order.begin(), order.begin() + first, order.end());
   return order;
 }
 
