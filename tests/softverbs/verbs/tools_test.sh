@@ -84,6 +84,8 @@ case $2 in
     expect '100 iters' "$scratch/client"
     ;;
   pingpong-iwarp) # It connects by itself, which iWARP has no way for. siw's answer is the same.
+    # As it fails it frees nothing, and a sanitizer that says so lets it write nothing more.
+    export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
     SOFTVERBS_KIND=iwarp "$soft_device" ibv_rc_pingpong -g 0 -p "$port" >"$scratch/server" 2>&1 &
     server=$!
     tries=0
