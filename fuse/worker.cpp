@@ -279,7 +279,7 @@ void Worker::sleep() noexcept {
     std::array<epoll_event, 4> events;
     const int count =
         ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), kNoTime);
-    for (int i = 0; i < count; ++i) has_news_ |= events[i].data.fd == own;
+    for (int i = 0; i < count; ++i) has_news_ |= events[static_cast<std::size_t>(i)].data.fd == own;
     return;
   }
   has_news_ = true;

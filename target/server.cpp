@@ -30,7 +30,6 @@ Server::Server(asio::io_context& io, const cm::Managers& managers,
                const ServiceManager& service_manager, const Options& options,
                InheritedMemory inherited, Reload::Load load)
     : io_(io),
-      managers_(managers),
       service_manager_(service_manager),
       limits_(options.limits),
       metrics_(options.metrics),

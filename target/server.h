@@ -111,7 +111,6 @@ class Server final : public Administration, private cm::RequestHandler, private 
   Done telling_status(Done done);
 
   asio::io_context& io_;
-  const cm::Managers& managers_;
   const ServiceManager& service_manager_;
   Limits limits_;
   std::optional<HostPort> metrics_;

@@ -17,6 +17,17 @@
 namespace rdmablk::fuzz {
 namespace {
 
+void check_connections(const cm::Settings& settings, cm::Method method) {
+  require(settings.ack_timeout >= 1 && settings.ack_timeout <= 31 && settings.retries <= 7 &&
+              settings.service_level.value_or(0) <= 15,
+          "what the device is told fits into its fields");
+  require(!settings.path_mtu || std::has_single_bit(unsigned{*settings.path_mtu}),
+          "an MTU is one of InfiniBand's");
+  require(method == cm::Method::tcp ||
+              !(settings.pkey_index || settings.service_level || settings.path_mtu),
+          "rdma_cm is told what it takes");
+}
+
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
@@ -71,17 +82,6 @@ void check_target(const Words& words) {
     check_connections(options->connections, place.method);
   }
   require(!options->predecessor || *options->predecessor > 0, "a process has a number");
-}
-
-void check_connections(const cm::Settings& settings, cm::Method method) {
-  require(settings.ack_timeout >= 1 && settings.ack_timeout <= 31 && settings.retries <= 7 &&
-              settings.service_level.value_or(0) <= 15,
-          "what the device is told fits into its fields");
-  require(!settings.path_mtu || std::has_single_bit(unsigned{*settings.path_mtu}),
-          "an MTU is one of InfiniBand's");
-  require(method == cm::Method::tcp ||
-              !(settings.pkey_index || settings.service_level || settings.path_mtu),
-          "rdma_cm is told what it takes");
 }
 
 void check_recovery(const initiator::RecoveryOptions& options) {

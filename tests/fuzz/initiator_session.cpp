@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "common/error.h"
+#include "common/unique_fd.h"
 #include "common/units.h"
 #include "initiator/image.h"
 #include "initiator/queue.h"

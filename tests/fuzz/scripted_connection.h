@@ -17,7 +17,7 @@ class ScriptedConnection : public cm::Connection {
   verbs::QueuePair& create_queue_pair(const verbs::ProtectionDomain& pd,
                                       const verbs::CompletionQueue& cq,
                                       const verbs::QueuePairOptions& options) override {
-    qp_ = std::make_unique<verbs::QueuePair>(pd, verbs::reliable_connection(cq, options));
+    qp_ = std::make_unique<verbs::QueuePair>(verbs::make_queue_pair(pd, cq, options));
     return *qp_;
   }
   verbs::QueuePair& queue_pair() noexcept override { return *qp_; }

@@ -46,12 +46,12 @@ void ScriptedManager::tell(ManagedConnection& connection, const cm::Event& event
   asio::post(io_, lifetime_.guard([this] { process(); }));
 }
 
-void ScriptedManager::forget(const ManagedConnection& connection) noexcept {
+void ScriptedManager::drop(const ManagedConnection& connection) noexcept {
   std::erase_if(due_, [&](const Due& due) { return due.connection == &connection; });
 }
 
 ManagedConnection::~ManagedConnection() {
-  manager_.forget(*this);
+  manager_.drop(*this);
   script_.on_destroyed(*this);
 }
 

@@ -42,7 +42,7 @@ class ScriptedManager final : public cm::ConnectionManager {
 
   /// Tells a connection's owner of an event, soon.
   void tell(ManagedConnection& connection, const cm::Event& event);
-  void forget(const ManagedConnection& connection) noexcept;
+  void drop(const ManagedConnection& connection) noexcept;
 
  private:
   struct Due {

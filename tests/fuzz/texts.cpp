@@ -4,6 +4,8 @@
 #include <bit>
 #include <stdexcept>
 
+#include <array>
+
 #include "common/auth/key_file.h"
 #include "common/error.h"
 #include "common/export_name.h"
@@ -45,17 +47,22 @@ void check_uri(std::string_view text) {
   const Uri uri = parse_uri(text);
   require(is_export_name(uri.export_name) && !uri.target.host.empty() && uri.target.port != 0,
           "a URI names a host, a port and an export");
-  require(read_again(parse_uri, uri.text()) == uri, "a URI that is shown says the same");
+  require(read_again([](const std::string& shown) { return parse_uri(shown); }, uri.text()) == uri,
+          "a URI that is shown says the same");
 }
 
 void check_host(std::string_view text) {
   const HostPort target = parse_host_port(text);
-  require(read_again(parse_host_port, target.text()) == target,
+  require(read_again([](const std::string& shown) { return parse_host_port(shown); },
+                     target.text()) == target,
           "an address that is shown says the same");
 }
 
 void check_listen(std::string_view text) {
-  require(!target::parse_listen(text).host.empty(), "an address to listen on has a host");
+  constexpr std::array kMethods{cm::Method::rdmacm, cm::Method::tcp};
+  for (const target::ListenPlace& place : target::parse_listen(text, kMethods)) {
+    require(!place.where.host.empty(), "an address to listen on has a host");
+  }
 }
 
 void check_export(std::string_view text) {
