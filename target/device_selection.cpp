@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <exception>
 
+#include "common/cm/device_addresses.h"
 #include "common/error.h"
 #include "common/verbs/context.h"
 
@@ -18,15 +19,6 @@ class NotReady final : public cm::RequestHandler {
   void on_request(std::unique_ptr<cm::Connection> /*connection*/,
                   std::span<const std::byte> /*private_data*/) override {}
 };
-
-ibv_context* find_device(const cm::ConnectionManager& manager, const std::string& name) {
-  std::string names;
-  for (ibv_context* const device : manager.devices()) {
-    if (verbs::device_name(device) == name) return device;
-    names += (names.empty() ? "" : ", ") + verbs::device_name(device);
-  }
-  throw Error(fmt::format("there is no RDMA device '{}'; those there are: {}", name, names));
-}
 
 /// The devices that listeners get requests from.
 std::vector<ibv_context*> devices_of(const cm::ConnectionManager& manager,
@@ -94,7 +86,7 @@ std::vector<ibv_context*> select_devices(const cm::Managers& managers,
                                          const ListenAddresses& addresses,
                                          const std::string& wanted) {
   const cm::ConnectionManager& any = *managers.begin()->second;
-  ibv_context* const named = wanted.empty() ? nullptr : find_device(any, wanted);
+  ibv_context* const named = wanted.empty() ? nullptr : cm::find_device(any.devices(), wanted);
   NotReady not_ready;
   const auto listeners = listen_on(managers, addresses, not_ready);
   const auto devices = devices_of(any, listeners);
