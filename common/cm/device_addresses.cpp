@@ -19,6 +19,7 @@
 #include "common/known_error.h"
 #include "common/unique_fd.h"
 #include "common/verbs/context.h"
+#include "common/verbs/gid_table.h"
 
 namespace rdmablk::cm {
 namespace {
@@ -126,10 +127,6 @@ std::vector<unsigned> ipoib_interfaces(ibv_context* device, unsigned port) {
   return found;
 }
 
-const char* roce_name(std::uint32_t type) {
-  return type == IBV_GID_TYPE_ROCE_V1 ? "RoCE v1" : "RoCE v2";
-}
-
 /// The address that a GID of RoCE stands for.
 SocketAddress address_of(const ibv_gid_entry& entry) {
   in6_addr raw{};
@@ -182,8 +179,8 @@ class Search {
       if (is_iwarp) {
         add_interface(interface_of(entry), fmt::format("port {}, iWARP", port));
       } else {
-        add_gid(entry,
-                fmt::format("GID {} of port {}, {}", index, port, roce_name(entry.gid_type)));
+        add_gid(entry, fmt::format("GID {} of port {}, {}", index, port,
+                                   verbs::gid_type_name(entry.gid_type)));
       }
     }
   }

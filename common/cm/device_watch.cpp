@@ -1,13 +1,14 @@
 #include "common/cm/device_watch.h"
 
 #include <linux/netlink.h>
-#include <spdlog/spdlog.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <asio/post.hpp>
 #include <exception>
 #include <string_view>
+
+#include "common/thread_log.h"
 
 namespace rdmablk::cm {
 namespace {
@@ -71,7 +72,7 @@ void DeviceWatch::look() {
   try {
     changes = devices_->look();
   } catch (const std::exception& error) {
-    return spdlog::warn("cannot look which RDMA devices there are: {}", error.what());
+    return thread_log().warn("cannot look which RDMA devices there are: {}", error.what());
   }
   for (ibv_context* const device : changes.gone) handler_.on_device_gone(device);
   for (ibv_context* const device : changes.come) handler_.on_device_come(device);

@@ -28,4 +28,15 @@ std::vector<ibv_gid_entry> gid_table(ibv_context* device) {
   return entries;
 }
 
+const char* gid_type_name(unsigned gid_type) noexcept {
+  switch (gid_type) {
+    case IBV_GID_TYPE_ROCE_V1:
+      return "RoCE v1";
+    case IBV_GID_TYPE_ROCE_V2:
+      return "RoCE v2";
+    default:
+      return "InfiniBand";
+  }
+}
+
 }  // namespace rdmablk::verbs

@@ -10,4 +10,7 @@ namespace rdmablk::verbs {
 /// the ports' tables. Empty when it does not answer.
 std::vector<ibv_gid_entry> gid_table(ibv_context* device);
 
+/// "RoCE v2", of an ibv_gid_type.
+const char* gid_type_name(unsigned gid_type) noexcept;
+
 }  // namespace rdmablk::verbs

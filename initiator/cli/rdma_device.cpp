@@ -14,6 +14,7 @@
 #include "common/verbs/completion_queue.h"
 #include "common/verbs/context.h"
 #include "common/verbs/device_list.h"
+#include "common/verbs/gid_table.h"
 #include "common/verbs/protection_domain.h"
 #include "common/verbs/queue_pair.h"
 
@@ -83,15 +84,7 @@ const char* link_layer_name(std::uint8_t layer) {
 }
 
 const char* gid_type_name(std::uint32_t type, bool is_iwarp) {
-  if (is_iwarp) return "iWARP";
-  switch (type) {
-    case IBV_GID_TYPE_ROCE_V1:
-      return "RoCE v1";
-    case IBV_GID_TYPE_ROCE_V2:
-      return "RoCE v2";
-    default:
-      return "InfiniBand";
-  }
+  return is_iwarp ? "iWARP" : verbs::gid_type_name(type);
 }
 
 /// The bytes that an ibv_mtu stands for.

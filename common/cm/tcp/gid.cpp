@@ -62,15 +62,4 @@ std::string gid_text(const GidBytes& gid) {
   return text.data();
 }
 
-const char* gid_type_name(unsigned gid_type) noexcept {
-  switch (gid_type) {
-    case IBV_GID_TYPE_ROCE_V1:
-      return "RoCE v1";
-    case IBV_GID_TYPE_ROCE_V2:
-      return "RoCE v2";
-    default:
-      return "InfiniBand";
-  }
-}
-
 }  // namespace rdmablk::cm::tcp

@@ -30,7 +30,4 @@ int common_prefix(const GidBytes& one, const GidBytes& other) noexcept;
 /// "::ffff:192.0.2.1".
 std::string gid_text(const GidBytes& gid);
 
-/// "RoCE v2", of an ibv_gid_type.
-const char* gid_type_name(unsigned gid_type) noexcept;
-
 }  // namespace rdmablk::cm::tcp

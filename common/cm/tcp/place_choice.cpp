@@ -6,6 +6,7 @@
 
 #include "common/cm/tcp/gid.h"
 #include "common/verbs/context.h"
+#include "common/verbs/gid_table.h"
 
 namespace rdmablk::cm::tcp {
 namespace {
@@ -28,7 +29,7 @@ std::optional<std::string> objection(const PortPlace& place, const Settings& set
                                      const Endpoint& peer) {
   if (place.link_layer != peer.link_layer || place.gid_type != peer.gid_type) {
     return fmt::format("{} is for {}, and the other end for {}", verbs::device_name(place.device),
-                       gid_type_name(place.gid_type), gid_type_name(peer.gid_type));
+                       verbs::gid_type_name(place.gid_type), verbs::gid_type_name(peer.gid_type));
   }
   const bool is_routed_by_ip = place.gid_type == IBV_GID_TYPE_ROCE_V2;
   if (!is_routed_by_ip || settings.gid_index) return std::nullopt;
