@@ -84,10 +84,9 @@ std::string format_size(std::uint64_t bytes) {
     const std::uint64_t one = std::uint64_t{1} << unit.shift;
     if (bytes < one) continue;
     if (bytes % one == 0) return fmt::format("{} {}", bytes >> unit.shift, unit.name);
-    const std::uint64_t quarter = one / 4;
-    if (bytes % quarter == 0) {
-      return fmt::format("{:g} {}", static_cast<double>(bytes) / static_cast<double>(one),
-                         unit.name);
+    if (const std::uint64_t quarters = bytes % one / (one / 4); bytes % (one / 4) == 0) {
+      static constexpr std::array kFractions{"", ".25", ".5", ".75"};
+      return fmt::format("{}{} {}", bytes >> unit.shift, kFractions.at(quarters), unit.name);
     }
   }
   return fmt::format("{} bytes", bytes);

@@ -13,12 +13,6 @@ std::string or_dash(const std::string& text) {
   return text.empty() ? "-" : text;
 }
 
-/// "InfiniBand", "RoCE" or "iWARP": what of the port goes over the cable.
-std::string transport_of(const RdmaDevice& device, const RdmaPort& port) {
-  const bool is_roce = device.transport == "InfiniBand" && port.link_layer == "Ethernet";
-  return is_roce ? "RoCE" : device.transport;
-}
-
 std::string speed_text(double speed) {
   return speed == 0 ? "-" : fmt::format("{:g} Gbit/s", speed);
 }

@@ -255,6 +255,11 @@ void query(ibv_device* raw, RdmaDevice& device) {
 
 }  // namespace
 
+std::string transport_of(const RdmaDevice& device, const RdmaPort& port) {
+  const bool is_roce = device.transport == "InfiniBand" && port.link_layer == "Ethernet";
+  return is_roce ? "RoCE" : device.transport;
+}
+
 /// As choose_place() of the connections by TCP does when nothing else decides: RoCE v2 rather than
 /// v1, then the peer's family, then the first.
 void mark_choices(std::vector<Gid>& gids) {

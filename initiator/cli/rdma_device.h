@@ -60,6 +60,9 @@ struct RdmaDevice {
   std::optional<int> numa_node{};  ///< nothing: the kernel knows of none
 };
 
+/// "InfiniBand", "RoCE" or "iWARP": what of the port goes over the cable.
+std::string transport_of(const RdmaDevice& device, const RdmaPort& port);
+
 /// Marks the GIDs of a port that `--cm tcp` connects from where neither the settings nor the peer's
 /// network say more: for each family of peers one.
 void mark_choices(std::vector<Gid>& gids);

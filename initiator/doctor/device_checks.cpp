@@ -119,7 +119,9 @@ Finding check_device(const RdmaDevice& device) {
     return failure(check, device.error,
                    "look at `dmesg`, and at the permissions of /dev/infiniband");
   }
-  return good(check, fmt::format("{}, {}", device.transport, counted(device.ports.size(), "port")));
+  const std::string transport =
+      device.ports.empty() ? device.transport : transport_of(device, device.ports.front());
+  return good(check, fmt::format("{}, {}", transport, counted(device.ports.size(), "port")));
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ TEST(FormatSize, ChoosesTheLargestUnitThatIsExact) {
   EXPECT_EQ(format_size(256U << 20U), "256 MiB");
   EXPECT_EQ(format_size(std::uint64_t{3} << 29U), "1.5 GiB");
   EXPECT_EQ(format_size((1U << 20U) + 1), "1048577 bytes");
+  EXPECT_EQ(format_size((std::uint64_t{6365184} << 10U) + 256), "6365184.25 KiB");
   EXPECT_EQ(format_size(std::uint64_t{1} << 40U), "1 TiB");
 }
 

@@ -49,7 +49,7 @@ TEST_F(DoctorChecks, FindNothingWrongWithAHostThatIsWell) {
 }
 
 TEST_F(DoctorChecks, Device) {
-  expect("device mlx5_0", Verdict::ok, "InfiniBand, 1 port");
+  expect("device mlx5_0", Verdict::ok, "RoCE, 1 port");
   made_up.host.devices.front().error = "cannot open it";
   expect("device mlx5_0", Verdict::failure, "cannot open it", "dmesg");
   made_up.host.devices.clear();
