@@ -33,7 +33,7 @@ finds() { [[ $(query "$1") == "$2" ]]; }
 
 type -P prometheus promtool >/dev/null || skip "it takes Prometheus"
 start_remote
-start_target --metrics 0 --keepalive 0.2 --export disk=memory:16M --export "file=file:$scratch/file.img,size=16M"
+start_target --metrics 0 --keepalive 1 --export disk=memory:16M --export "file=file:$scratch/file.img,size=16M"
 watched=$(metrics_address "$target_log")
 touch "$scratch/disk"
 mount_image --metrics 0 "$(uri disk)" "$scratch/disk" 2>"$scratch/disk.log"

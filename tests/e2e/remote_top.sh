@@ -12,7 +12,7 @@ moves() { look --json | jq --exit-status "$1.written_bytes_per_s > 0" >/dev/null
 write_on() { while dd if=/dev/zero of="$1" bs=64k count=16 oflag=direct conv=notrunc status=none; do :; done; }
 
 start_remote
-start_target --admin-socket "$scratch/admin.sock" --keepalive 0.2 --export disk=memory:16M
+start_target --admin-socket "$scratch/admin.sock" --keepalive 1 --export disk=memory:16M
 touch "$scratch/disk"
 mount_image "$(uri disk)" "$scratch/disk"
 run_in_background write_on "$scratch/disk"

@@ -16,7 +16,7 @@ mount_watched() {
   local image=$scratch/$1 export=$1
   shift
   touch "$image"
-  mount_image --metrics 0 "$@" "$(uri "$export")" "$image" 2>"$image.log"
+  (mount_image --metrics 0 "$@" "$(uri "$export")" "$image") 2>"$image.log" || fail "cannot mount: $(cat "$image.log")"
   mount=$(metrics_address "$image.log")
 }
 
@@ -25,7 +25,7 @@ is_positive() { [[ $(value "$1" "$2") =~ [1-9] ]]; }
 
 start_remote
 # Reports come as often as keepalives.
-start_target --metrics 0 --keepalive 0.2 --export disk=memory:16M --export "file=file:$scratch/file.img,size=16M"
+start_target --metrics 0 --keepalive 1 --export disk=memory:16M --export "file=file:$scratch/file.img,size=16M"
 watched=$(metrics_address "$target_log")
 
 # Writes, reads and their bytes; the target knows only from the initiator.
