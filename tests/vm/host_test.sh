@@ -397,9 +397,9 @@ test_cable() {
 }
 
 test_two_hosts_hang() {
-  run --hosts 2 --timeout 4 --console "$TMPDIR/console" bash -c '"$RDMABLK_VM_PEER" sleep 1234'
+  run --hosts 2 --timeout 10 --console "$TMPDIR/console" bash -c '"$RDMABLK_VM_PEER" sleep 1234'
   expect_equal status 124 "$status"
-  expect_match message "did not end within 4 seconds" "$err"
+  expect_match message "did not end within 10 seconds" "$err"
   expect_match "processes of host 1" "vm_peer run" "$(<"$TMPDIR/console")"
   expect_match "processes of host 2" "sleep 1234" "$(<"$TMPDIR/console.host2")"
   rm "$TMPDIR/console" "$TMPDIR/console.host2"
