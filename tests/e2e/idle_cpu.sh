@@ -32,6 +32,7 @@ busy_for() {
     time=$(($(cpu_time "${process#*=}") - ${before[$process]}))
     echo "${process%=*} ran for $((time / 1000)) us in $seconds s" >&2
     ((time <= most)) || echo "${process%=*}"
+    is_running "${process#*=}" || echo "${process%=*} has ended"
   done
 }
 
