@@ -41,9 +41,12 @@ Refusal refusal_of(const RdmacmEvent& event) {
     case kRejectStale:
       return Refusal::stale;
     case kRejectNoListener:
-    case -ECONNREFUSED:
       return Refusal::no_listener;
-    case -ECONNRESET:  // iWARP's; or the peer broke off, which has no word to say
+    // On iWARP some devices say the one and some the other when the peer has refused; that has a
+    // word to say, as what else they stand for has not: nobody listens, the peer broke off.
+    case -ECONNREFUSED:
+      return event.data.empty() ? Refusal::no_listener : Refusal::by_peer;
+    case -ECONNRESET:
       return event.data.empty() ? Refusal::other : Refusal::by_peer;
     default:
       return Refusal::other;
@@ -56,14 +59,15 @@ std::uint8_t clamp_depth(int value) {
 
 }  // namespace
 
-RdmacmConnection::RdmacmConnection(CmId id, IdDisposal& disposal, const Settings& settings,
-                                   std::optional<SocketAddress> source, const SocketAddress& peer,
-                                   EventHandler& handler)
+RdmacmConnection::RdmacmConnection(asio::io_context& io, CmId id, IdDisposal& disposal,
+                                   const Settings& settings, std::optional<SocketAddress> source,
+                                   const SocketAddress& peer, EventHandler& handler)
     : id_(std::move(id)),
       disposal_(disposal),
       settings_(settings),
       source_(source),
-      handler_(&handler) {
+      handler_(&handler),
+      nudge_(io) {
   id_->context = static_cast<CmIdOwner*>(this);
   set_traffic_class();
   if (!resolve_address(peer)) {
@@ -100,12 +104,15 @@ std::string RdmacmConnection::peer() const {
 verbs::QueuePair& RdmacmConnection::create_queue_pair(const verbs::ProtectionDomain& pd,
                                                       const verbs::CompletionQueue& cq,
                                                       const verbs::QueuePairOptions& options) {
-  ibv_qp_init_attr attributes = verbs::reliable_connection(cq, options);
+  if (!takes_nudges(options)) nudge_.reset();
+  verbs::QueuePairOptions wanted = options;
+  if (nudge_) wanted.send_requests += Nudge::kMost;
+  ibv_qp_init_attr attributes = verbs::reliable_connection(cq, wanted);
   const auto create = [&] { return rdma_create_qp(id_.get(), pd.get(), &attributes) == 0; };
   bool created = create();
   if (!created && options.inline_bytes > 0) {
     // No device says beforehand how much it takes; none is needed.
-    attributes = verbs::reliable_connection(cq, options);
+    attributes = verbs::reliable_connection(cq, wanted);
     attributes.cap.max_inline_data = 0;
     created = create();
   }
@@ -113,7 +120,7 @@ verbs::QueuePair& RdmacmConnection::create_queue_pair(const verbs::ProtectionDom
     const int error = errno;
     fail(fmt::format("create a queue pair of {} send and {} receive work requests on {}, which "
                      "takes {} of each",
-                     options.send_requests, options.receive_requests, verbs::device_name(device()),
+                     wanted.send_requests, wanted.receive_requests, verbs::device_name(device()),
                      verbs::query_device(device()).max_qp_wr),
          error);
   }
@@ -237,6 +244,30 @@ void RdmacmConnection::resolve_route() {
   if (rdma_resolve_route(id_.get(), kRouteTimeoutMs) != 0) tell(EventType::failed, errno);
 }
 
+/// A queue pair that leaves no room does without.
+bool RdmacmConnection::takes_nudges(const verbs::QueuePairOptions& options) const {
+  if (!verbs::is_iwarp(device())) return false;
+  const auto most = static_cast<unsigned>(std::max(verbs::query_device(device()).max_qp_wr, 0));
+  return options.send_requests <= most && most - options.send_requests >= Nudge::kMost;
+}
+
+/// It may fail, as the other end may have gone; whoever uses the queue pair hears of that.
+void RdmacmConnection::nudge() noexcept {
+  const std::lock_guard lock(qp_mutex_);
+  if (!qp_) return;
+  ibv_send_wr work{};
+  work.wr_id = Nudge::kWorkId;
+  work.opcode = IBV_WR_RDMA_WRITE;
+  ibv_send_wr* unposted = nullptr;
+  qp_->post_send(work, unposted);
+}
+
+void RdmacmConnection::establish() {
+  established_ = true;
+  if (nudge_) nudge_->start([this] { nudge(); });
+  tell(EventType::established);
+}
+
 bool RdmacmConnection::is_in_error() noexcept {
   const std::lock_guard lock(qp_mutex_);
   return qp_ && qp_->state() == IBV_QPS_ERR;
@@ -257,8 +288,7 @@ void RdmacmConnection::handle(const RdmacmEvent& event) {
     case RDMA_CM_EVENT_ROUTE_RESOLVED:
       return tell(EventType::resolved);
     case RDMA_CM_EVENT_ESTABLISHED:
-      established_ = true;
-      return tell(EventType::established);
+      return establish();
     case RDMA_CM_EVENT_REJECTED:
       // So ends a connection whose peer closed it before it had heard that it is established.
       if (established_) return lose();

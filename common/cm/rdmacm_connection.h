@@ -5,6 +5,7 @@
 
 #include "common/cm/connection.h"
 #include "common/cm/id_disposal.h"
+#include "common/cm/nudge.h"
 
 namespace rdmablk::cm {
 
@@ -33,9 +34,10 @@ class CmIdOwner {
 class RdmacmConnection final : public Connection, public CmIdOwner {
  public:
   /// Takes an identifier that is not bound to a device yet, and starts to resolve `peer`.
+  /// @param io of the thread that handles the events.
   /// @param disposal gets the identifier at the end; outlives this, as the settings do.
   /// @param source the address to connect from, which says over which device; nothing: any.
-  RdmacmConnection(CmId id, IdDisposal& disposal, const Settings& settings,
+  RdmacmConnection(asio::io_context& io, CmId id, IdDisposal& disposal, const Settings& settings,
                    std::optional<SocketAddress> source, const SocketAddress& peer,
                    EventHandler& handler);
 
@@ -70,6 +72,9 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
   void on_address_error(int error);
   bool is_over_wanted_device() const;
   void resolve_route();
+  bool takes_nudges(const verbs::QueuePairOptions& options) const;
+  void establish();
+  void nudge() noexcept;
   void tell(EventType type, int error = 0);
   void tell_refusal(Refusal refusal, std::span<const std::byte> data);
   bool is_in_error() noexcept;
@@ -83,6 +88,7 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
   EventHandler* handler_ = nullptr;
   std::mutex qp_mutex_;  ///< its destruction against the control thread
   std::optional<verbs::QueuePair> qp_;
+  std::optional<Nudge> nudge_;  ///< at the end that asked
   std::uint8_t peer_read_depth_ = 0;
   bool is_request_ = false;  ///< of a peer, and not accepted yet
   bool established_ = false;

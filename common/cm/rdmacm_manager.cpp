@@ -119,7 +119,8 @@ class RdmacmListener final : public Listener, public CmIdOwner {
 class RdmacmManager final : public ConnectionManager {
  public:
   RdmacmManager(asio::io_context& io, std::shared_ptr<Devices> devices, Settings settings)
-      : settings_(std::move(settings)),
+      : io_(io),
+        settings_(std::move(settings)),
         devices_(std::move(devices)),
         watch_(io, channel_.get()->fd, [this] { process(); }) {
     if (!settings_.device.empty()) find_device(devices_->get(), settings_.device);
@@ -137,8 +138,8 @@ class RdmacmManager final : public ConnectionManager {
   std::unique_ptr<Connection> open(const SocketAddress& peer, EventHandler& handler) override {
     std::optional<SocketAddress> source;
     if (has_source(settings_)) source = source_address(devices(), settings_, peer);
-    return std::make_unique<RdmacmConnection>(create_id(channel_), disposal_, settings_, source,
-                                              peer, handler);
+    return std::make_unique<RdmacmConnection>(io_, create_id(channel_), disposal_, settings_,
+                                              source, peer, handler);
   }
 
  private:
@@ -177,6 +178,7 @@ class RdmacmManager final : public ConnectionManager {
     }
   }
 
+  asio::io_context& io_;
   Settings settings_;
   std::shared_ptr<Devices> devices_;
   EventChannel channel_;

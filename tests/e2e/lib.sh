@@ -87,6 +87,13 @@ mount_image() {
     fail "rdmablk-fuse $* ended with status $?"
 }
 
+# mount_image_logging FILE ARGUMENT...: the same, with what the daemon says in FILE.
+mount_image_logging() {
+  local file=$1
+  shift
+  (mount_image "$@") 2>"$file" || fail "cannot mount: $(cat "$file")"
+}
+
 # unmount_image PATH: returns when the daemon is gone.
 unmount_image() {
   local pid

@@ -38,7 +38,7 @@ allowed() {
 expect_workers_on() {
   local list=$1 logged=$2
   shift 2
-  mount_image "$(uri disk)" "$image" --log-level debug "$@" 2>"$scratch/log"
+  mount_image_logging "$scratch/log" "$(uri disk)" "$image" --log-level debug "$@"
   expect_equal "processors of the workers ($*)" "$list" "$(allowed "$(daemon_of "$image")")"
   expect_equal "lines that tell of it ($*)" "$logged" "$(grep --count 'NUMA node 1' "$scratch/log")"
   verify_with_fio "$image" 1M --rw=randwrite --bs=4k

@@ -47,7 +47,7 @@ done
 unmount_export "$image"
 
 # A target that does not know of paths gets all queues one way, and the log says so once.
-mount_image "$(uri disk)" "$image" --path "127.0.0.2:$port" --workers 2 -o mask_features=paths 2>"$scratch/mount.log"
+mount_image_logging "$scratch/mount.log" "$(uri disk)" "$image" --path "127.0.0.2:$port" --workers 2 -o mask_features=paths
 expect_equal "the queues" "2 0" "$(paths | jq --raw-output 'map(.queues) | join(" ")')"
 expect_equal "lines about that" 1 "$(grep --count 'one path at a time' "$scratch/mount.log")"
 unmount_export "$image"

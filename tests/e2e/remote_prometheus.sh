@@ -36,7 +36,7 @@ start_remote
 start_target --metrics 0 --keepalive 1 --export disk=memory:16M --export "file=file:$scratch/file.img,size=16M"
 watched=$(metrics_address "$target_log")
 touch "$scratch/disk"
-mount_image --metrics 0 "$(uri disk)" "$scratch/disk" 2>"$scratch/disk.log"
+mount_image_logging "$scratch/disk.log" --metrics 0 "$(uri disk)" "$scratch/disk"
 mount=$(metrics_address "$scratch/disk.log")
 dd if=/dev/zero of="$scratch/disk" bs=4k count=5 oflag=direct conv=notrunc status=none
 

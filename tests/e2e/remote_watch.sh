@@ -16,7 +16,7 @@ mount_watched() {
   local image=$scratch/$1 export=$1
   shift
   touch "$image"
-  (mount_image --metrics 0 "$@" "$(uri "$export")" "$image") 2>"$image.log" || fail "cannot mount: $(cat "$image.log")"
+  mount_image_logging "$image.log" --metrics 0 "$@" "$(uri "$export")" "$image"
   mount=$(metrics_address "$image.log")
 }
 

@@ -10,6 +10,7 @@
 #include "common/softverbs/cm/link.h"
 #include "common/softverbs/cm/listener.h"
 #include "common/softverbs/cm/qp_attributes.h"
+#include "common/softverbs/verbs/queue_pair.h"
 
 namespace softverbs::cm {
 namespace {
@@ -40,7 +41,10 @@ bool deliver_connect_request(Event& event) {
 
 int finish_connect(Id& id) {
   int error = 0;
-  if (id.qp != nullptr) error = connect_qp(id, RDMA_MAX_RESP_RES, RDMA_MAX_INIT_DEPTH);
+  if (id.qp != nullptr) {
+    QueuePair::from(id.qp)->note_asked();
+    error = connect_qp(id, RDMA_MAX_RESP_RES, RDMA_MAX_INIT_DEPTH);
+  }
   if (error == 0) {
     const Lock lock(Process::get().mutex);
     error = send_ready_to_use(id);

@@ -16,6 +16,7 @@ enum class Fault : uint8_t {
   kQpDeath,
   kDelay,
   kLateWrite,
+  kUnheard,
   kPostFull,
   kPollShort,
   kReorder,
@@ -34,10 +35,10 @@ inline constexpr bool is_outage(Fault fault) {
 }
 
 /// The faults' names in SOFTVERBS_FAULTS, in the order of the enumeration.
-inline constexpr std::array<std::string_view, 14> kFaultNames{
-    "error",      "qp-death",  "delay",          "late-write",  "post-full",
-    "poll-short", "reorder",   "spurious-event", "async-event", "stall",
-    "cm-lost",    "cm-reject", "device-removal", "port-down"};
+inline constexpr std::array<std::string_view, 15> kFaultNames{
+    "error",     "qp-death",   "delay",     "late-write",     "unheard",
+    "post-full", "poll-short", "reorder",   "spurious-event", "async-event",
+    "stall",     "cm-lost",    "cm-reject", "device-removal", "port-down"};
 
 inline constexpr std::string_view name_of(Fault fault) {
   return kFaultNames[static_cast<size_t>(fault)];

@@ -39,6 +39,8 @@ class QueuePair : public ibv_qp {
   int modify(const ibv_qp_attr& attributes, int mask);
   /// The same for the connection manager. On iWARP it alone makes connections.
   int modify_for_connection(const ibv_qp_attr& attributes, int mask);
+  /// It is the end that asked for its connection.
+  void note_asked() { asked_.store(true); }
   void query(ibv_qp_attr& attributes, ibv_qp_init_attr& init);
 
   /// Takes the queue pair out of the published table and waits until nothing that it or its peer
@@ -70,6 +72,7 @@ class QueuePair : public ibv_qp {
   }
   /// What its requests are addressed to; see port_name().
   [[nodiscard]] uint32_t dest_port() const { return dest_port_; }
+  [[nodiscard]] bool has_asked() const { return asked_.load(); }
   [[nodiscard]] bool signals_all() const { return signals_all_; }
   [[nodiscard]] const std::shared_ptr<Peer>& peer() const { return peer_; }
   void complete_send(uint64_t position, const SendRequest& request, ibv_wc_status status);
@@ -105,6 +108,7 @@ class QueuePair : public ibv_qp {
   uint32_t dest_port_ = 0;
   std::shared_ptr<Peer> peer_;
   bool established_ = false;          ///< Something arrived on this connection.
+  std::atomic<bool> asked_{false};    ///< See note_asked().
   bool notify_drained_ = false;       ///< IBV_EVENT_SQ_DRAINED is wanted.
   std::atomic<bool> overrun_{false};  ///< A completion was lost; the queue pair has to fail.
   std::mutex send_mutex_;

@@ -283,6 +283,7 @@ void Requester::start() {
 void Requester::begin_epoch() {
   ++epoch_;
   next_msn_ = 0;
+  spoken_ = false;
   rnr_retries_ = 0;
   not_ready_since_.reset();
   paused_ = false;

@@ -84,6 +84,7 @@ class Requester {
   Meeting meet_faults(SendRequest& request);
   bool strikes_post();
   std::optional<Strike> draw_fault(const SendRequest& request);
+  bool is_first_word();
   void delay(const SendRequest& request);
   void hold_completion();
   Meeting fail_with_error(SendRequest& request);
@@ -117,6 +118,7 @@ class Requester {
 
   std::optional<Strike> fate_;  ///< The fault that a request has met, and is not through with.
   uint64_t fate_of_ = 0;        ///< The request that it has met.
+  bool spoken_ = false;         ///< A request was about to start on this connection.
   bool delayed_ = false;        ///< Request `next_` has begun to be delayed.
   Clock::duration hold_{};      ///< Its completion is held back for so long once it is done.
   bool held_ = false;           ///< Request `first_` is done; its completion is held back.

@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
 
 #include "common/softverbs/verbs/limits.h"
 #include "common/softverbs/verbs/process.h"
 #include "common/softverbs/verbs/queue_pair.h"
 #include "common/softverbs/verbs/requester.h"
 #include "common/softverbs/verbs/service.h"
+#include "common/softverbs/verbs/settings.h"
 
 namespace softverbs {
 namespace {
@@ -79,6 +81,9 @@ Requester::Meeting Requester::meet_faults(SendRequest& request) {
       if (delayed_) break;
       delay(request);
       return Meeting::kWaits;
+    case Fault::kUnheard:
+      if (queue_.posted() - next_ == 1) return Meeting::kWaits;
+      break;
     case Fault::kError:
       return fail_with_error(request);
     case Fault::kQpDeath:
@@ -94,11 +99,21 @@ Requester::Meeting Requester::meet_faults(SendRequest& request) {
 }
 
 std::optional<Strike> Requester::draw_fault(const SendRequest& request) {
+  if (is_first_word()) {
+    if (auto strike = faults_->strike(Fault::kUnheard)) {
+      faults_->log(Fault::kUnheard, "");
+      return strike;
+    }
+  }
   for (const Fault fault : {Fault::kError, Fault::kQpDeath, Fault::kLateWrite, Fault::kDelay}) {
     if (fault == Fault::kLateWrite && !is_plain_write(request)) continue;
     if (auto strike = faults_->strike(fault)) return strike;
   }
   return std::nullopt;
+}
+
+bool Requester::is_first_word() {
+  return !std::exchange(spoken_, true) && Settings::get().iwarp() && queue_pair_.has_asked();
 }
 
 /// The request is carried out at some time before its completion comes.

@@ -13,8 +13,9 @@ constexpr std::chrono::seconds kPatience{30};
 
 /// Soft-iWARP's library in rdma-core 44 takes one address for a failure that it gives out as well:
 /// that of page 144 of all queues of a process, where then none must begin. With two pages for the
-/// sends, two for the receives and three for the completion queue none does.
-constexpr verbs::QueuePairOptions kQueueSizes{.send_requests = 64, .receive_requests = 64};
+/// sends, two for the receives and three for the completion queue none does. Those are 64 each, of
+/// which the connecting end takes some itself (cm::Nudge).
+constexpr verbs::QueuePairOptions kQueueSizes{.send_requests = 60, .receive_requests = 64};
 
 std::vector<std::byte> copy_of(std::span<const std::byte> bytes) {
   return {bytes.begin(), bytes.end()};

@@ -234,7 +234,7 @@ TEST(Connecting, PortsThatAreBoundAreLockedUntilTheLastIdIsGone) {
   IdPtr bound = make_id(channel.get());
   ASSERT_EQ(0, bind_to(bound, "127.0.0.2", port));
   EXPECT_TRUE(locks.is_locked(RDMA_PS_TCP, port));
-  EXPECT_FALSE(locks.is_locked(RDMA_PS_IB, port));
+  EXPECT_FALSE(locks.is_locked(RDMA_PS_IPOIB, port)) << "a space in which no id can be";
   listener.reset();
   EXPECT_TRUE(locks.is_locked(RDMA_PS_TCP, port));
   bound.reset();

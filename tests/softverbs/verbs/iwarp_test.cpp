@@ -4,9 +4,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "tests/softverbs/cm/cm_support.h"
+#include "tests/softverbs/faults/with_faults.h"
 #include "tests/softverbs/verbs/endpoint.h"
 
 namespace softverbs::test {
@@ -15,21 +17,22 @@ namespace {
 // Before the library reads it.
 [[maybe_unused]] const int kEnvironment = setenv("SOFTVERBS_KIND", "iwarp", 1);
 
+int post(const cm_test::IdPtr& id, ibv_send_wr request) {
+  ibv_send_wr* bad = nullptr;
+  return ibv_post_send(id->qp, &request, &bad);
+}
+
+ibv_wc wait(const cm_test::IdPtr& id) {
+  ibv_wc completion{};
+  while (ibv_poll_cq(id->send_cq, 1, &completion) == 0) std::this_thread::yield();
+  return completion;
+}
+
 class IwarpTest : public testing::Test {
  protected:
   struct Connected : cm_test::Pair {
     Connected() { connect(); }
   };
-
-  static int post(const cm_test::IdPtr& id, ibv_send_wr request) {
-    ibv_send_wr* bad = nullptr;
-    return ibv_post_send(id->qp, &request, &bad);
-  }
-  static ibv_wc wait(const cm_test::IdPtr& id) {
-    ibv_wc completion{};
-    while (ibv_poll_cq(id->send_cq, 1, &completion) == 0) std::this_thread::yield();
-    return completion;
-  }
 
   Connected pair;
   Buffer local{pair.active->pd, 64};
@@ -112,6 +115,62 @@ TEST_F(IwarpTest, NoQueuePairIsConnectedByHand) {
   EXPECT_EQ(a.state(), IBV_QPS_INIT);
   EXPECT_EQ(a.post(send_request(nullptr)), EINVAL);
   EXPECT_EQ(a.to_state(IBV_QPS_ERR), 0);
+}
+
+struct Unheard : cm_test::Pair {
+  Unheard() {
+    connect();
+    bytes.emplace(active->pd, 8);
+    sink.emplace(passive->pd, 8);
+    receive(passive);
+    receive(active);
+  }
+  void receive(const cm_test::IdPtr& id) const {
+    ibv_sge sge = (id == passive ? sink : bytes)->sge();
+    ibv_recv_wr request{};
+    request.sg_list = &sge;
+    request.num_sge = 1;
+    ibv_recv_wr* bad = nullptr;
+    ASSERT_EQ(ibv_post_recv(id->qp, &request, &bad), 0);
+  }
+  [[nodiscard]] int send(const cm_test::IdPtr& id) const {
+    ibv_sge sge = (id == passive ? sink : bytes)->sge();
+    return post(id, send_request(&sge));
+  }
+
+  std::optional<Buffer> bytes;
+  std::optional<Buffer> sink;
+};
+
+// As on siw, whose passive end may not watch its socket yet.
+TEST(IwarpFaults, TheFirstWordMayGoUnnoticedUntilMoreIsSaid) {
+  with_faults("unheard:max=1", [] {
+    const Unheard unheard;
+    ASSERT_EQ(unheard.send(unheard.active), 0);
+    const Unheard heard;  // which takes its time
+    ASSERT_EQ(heard.send(heard.active), 0);
+    EXPECT_EQ(wait(heard.active).status, IBV_WC_SUCCESS);
+    ibv_wc completion{};
+    EXPECT_EQ(ibv_poll_cq(unheard.active->send_cq, 1, &completion), 0);
+    EXPECT_EQ(ibv_poll_cq(unheard.passive->recv_cq, 1, &completion), 0);
+
+    ibv_send_wr nudge{};
+    nudge.opcode = IBV_WR_RDMA_WRITE;
+    ASSERT_EQ(post(unheard.active, nudge), 0);
+    EXPECT_EQ(wait(unheard.active).status, IBV_WC_SUCCESS);
+    ASSERT_EQ(ibv_poll_cq(unheard.passive->recv_cq, 1, &completion), 1);
+    EXPECT_EQ(completion.status, IBV_WC_SUCCESS);
+  });
+}
+
+TEST(IwarpFaults, AnAnswerIsNoticed) {
+  with_faults("unheard:after=1", [] {
+    const Unheard pair;
+    ASSERT_EQ(pair.send(pair.active), 0);
+    EXPECT_EQ(wait(pair.active).status, IBV_WC_SUCCESS);
+    ASSERT_EQ(pair.send(pair.passive), 0);
+    EXPECT_EQ(wait(pair.passive).status, IBV_WC_SUCCESS);
+  });
 }
 
 }  // namespace
