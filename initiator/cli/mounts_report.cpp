@@ -134,7 +134,7 @@ void add_figures(Json& json, const MountAnswer& answer) {
 /// Of the mounts that have more than one; empty when none has.
 std::string paths_text(std::span<const MountReport> reports) {
   TextTable table(
-      {"MOUNT POINT", "PATH", "DEVICE", "STATE", "QUEUES", "READ", "WRITTEN", "FAILURES"});
+      {"MOUNT POINT", "PATH", "DEVICE", "STATE", "QUEUES", "READ", "WRITTEN", "FAILURES", "WHY"});
   for (const std::size_t column : {4U, 5U, 6U, 7U}) table.align_right(column);
   bool is_empty = true;
   for (const MountReport& report : reports) {
@@ -147,7 +147,7 @@ std::string paths_text(std::span<const MountReport> reports) {
       table.add({report.mount.path, static_cast<const char*>(path.address),
                  *device == '\0' ? "-" : device, state, std::to_string(path.queues),
                  format_size(path.bytes_read), format_size(path.bytes_written),
-                 std::to_string(path.failures)});
+                 std::to_string(path.failures), static_cast<const char*>(path.last_error)});
     }
   }
   return is_empty ? "" : "\n" + table.text();

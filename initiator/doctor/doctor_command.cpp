@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <optional>
+#include <utility>
 
 #include "common/error.h"
 #include "initiator/doctor/checks.h"
@@ -42,6 +43,10 @@ int DoctorCommand::run() {
   options.timeout = timeout();
   options.credentials = credentials();
   options.connection = connection();
+  initiator::SessionOptions session;
+  options.connection.apply_to(session);
+  options.paths = std::move(session.paths);
+  options.connection.paths.clear();  // each is looked at by itself
   start_log();
   Findings findings = check_host(Host::look());
   if (target) {

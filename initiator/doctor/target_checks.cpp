@@ -46,18 +46,40 @@ class TargetCheck {
 
   /// Throws Ended.
   void run() {
-    const auto addresses = resolve_name();
-    step(
-        "device",
-        [this] { loop_.emplace(options_.connection.method, options_.connection.settings); },
-        "`rdmablk devices` explains the ways to get one");
-    const SocketAddress address = find_way(addresses);
-    greet(address);
+    reach();
+    for (const HostPort& path : options_.paths) check_path(path);
     if (wants_key_ && !options_.credentials) return;
     look_around();
   }
 
  private:
+  void reach() {
+    const auto addresses = resolve_name();
+    step(
+        "device",
+        [this] { loop_.emplace(options_.connection.method, options_.connection.settings); },
+        "`rdmablk devices` explains the ways to get one");
+    greet(find_way(addresses));
+  }
+
+  /// Adds one finding: the way there, or the first thing in it that fails.
+  void check_path(const HostPort& path) {
+    TargetOptions options = options_;
+    options.target = path;
+    Findings steps;
+    try {
+      TargetCheck(options, steps).reach();
+    } catch (const Ended&) {
+      const Finding& last = steps.back();
+      const bool says_where = last.found.find(path.text()) != std::string::npos;
+      const std::string where = says_where ? "" : path.text() + ": ";
+      findings_.push_back(failure("path", where + last.found, last.advice));
+      return;
+    }
+    const auto route = std::ranges::find(steps, "route", &Finding::check);
+    findings_.push_back(good("path", route->found));
+  }
+
   void step(const char* check, const std::function<void()>& work, const char* advice) {
     try {
       work();

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "common/uri.h"
 #include "initiator/connection_options.h"
@@ -14,13 +15,14 @@ namespace rdmablk::doctor {
 /// Which target, and how.
 struct TargetOptions {
   HostPort target;
+  std::vector<HostPort> paths{};  ///< more ways to it
   std::chrono::milliseconds timeout{5000};  ///< of each step
   std::optional<initiator::Credentials> credentials{};
   initiator::ConnectionOptions connection{};
 };
 
 /// Goes the way to a target step by step: its name, the device that leads there, the connection,
-/// the protocol, who may have what, a READ. What comes after a failure is skipped. Does not throw
+/// the protocol, other paths, who may have what, a READ. What comes after a failure is skipped. Does not throw
 /// Error.
 void check_target(const TargetOptions& options, Findings& findings);
 

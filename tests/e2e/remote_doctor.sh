@@ -10,7 +10,7 @@ start_target --export disk=memory:1M
 
 # verdicts JSON: "CHECK:VERDICT ..." of the way to the target.
 verdicts() {
-  jq --raw-output '[.checks[] | select(.check | IN("name", "route", "connection", "protocol",
+  jq --raw-output '[.checks[] | select(.check | IN("name", "route", "connection", "protocol", "path",
     "authentication", "session", "read", "the rest of the way")) | "\(.check):\(.verdict)"] | join(" ")'
 }
 
@@ -23,6 +23,12 @@ readonly way="name:ok route:ok connection:ok protocol:ok"
 expect_equal "a target that is well" "$way authentication:ok session:ok read:ok" "$(doctor "$target")"
 expect_match "for people" "ok +device ${RDMABLK_TEST_DEVICE:-soft0}.*ok +read +512 bytes of 'disk'.* 0 failures" \
   "$("$rdmablk" doctor "$target" | tr '\n' ' ')"
+
+# More ways to it: each is gone as far as the first thing that fails.
+expect_equal "two paths" "$way authentication:ok path:ok path:failure session:ok read:ok" \
+  "$(doctor "$target" --path "$target" --path "${target%:*}:1")"
+expect_match "for people, a path that fails" "failure path +nobody listens on ${target%:*}:1" \
+  "$("$rdmablk" doctor "$target" --path "${target%:*}:1" | tr '\n' ' ')"
 
 expect_match "a name that nobody has" "^name:failure the rest" "$(doctor nosuchhost.invalid)"
 expect_fail 2 "port" "$rdmablk" doctor host:x
