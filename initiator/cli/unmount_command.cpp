@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/log.h"
 #include "initiator/cli/forced_unmount.h"
+#include "initiator/cli/mount_holder.h"
 #include "initiator/cli/unmount.h"
 
 namespace rdmablk::cli {
@@ -18,8 +19,17 @@ namespace {
 constexpr std::chrono::seconds kLongWait{2};
 
 /// Waits until the daemon of a mount that is gone has ended.
-void wait_for_end(const MountDaemon& daemon, const std::string& path) {
+void wait_for_end(const MountDaemon& daemon, const MountEntry& mount) {
+  const std::string& path = mount.path;
   if (daemon.wait_for_end(kLongWait)) return;
+  if (const auto holder = find_mount_holder(mount.device)) {
+    print_error("rdmablk",
+                fmt::format("'{}' is unmounted here, but process {} ({}) sees it still, in a mount "
+                            "namespace of its own: rdmablk-fuse (process {}) goes on until it is "
+                            "unmounted there, too",
+                            path, holder->pid, holder->name, daemon.pid()));
+    return;
+  }
   fmt::print(stderr,
              "rdmablk: '{}' is unmounted; waiting up to {} s for rdmablk-fuse (process {}) to "
              "flush what was written\n",
@@ -66,7 +76,7 @@ int UnmountCommand::run() {
   }
   const auto daemon = MountDaemon::find(mount.device);
   unmount(mount, lazy_);
-  if (daemon && !lazy_) wait_for_end(*daemon, mount.path);
+  if (daemon && !lazy_) wait_for_end(*daemon, mount);
   return kExitDone;
 }
 

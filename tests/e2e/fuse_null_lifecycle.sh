@@ -48,6 +48,20 @@ while read -r pid _; do
 done < <(daemons)
 expect_nothing_left "after 20 quick rounds"
 
+# A mount namespace that was made meanwhile has the mount, too, and does not hear that it is gone.
+mount_image --null 1M "$image"
+pid=$(daemon_of "$image")
+coproc holder { exec unshare --mount --propagation private bash -c 'echo; read -r'; }
+# shellcheck disable=SC2154 # coproc sets it
+read -r <&"${holder[0]}"
+# shellcheck disable=SC2154 # as well
+expect_match "who has it still" "unmounted here, but process $holder_PID \\(bash\\) .* rdmablk-fuse \\(process $pid\\) goes on" \
+  "$("$RDMABLK_BIN/rdmablk" unmount "$image" 2>&1)"
+! is_mounted "$image" || fail "it is mounted still"
+echo >&"${holder[1]}"
+wait_for_exit "$pid" 30 || fail "process $pid did not end"
+expect_nothing_left "after a namespace"
+
 # The foreground: signals end it, with 0.
 for signal in TERM INT HUP; do
   serve
