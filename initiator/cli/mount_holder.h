@@ -13,8 +13,8 @@ struct MountHolder {
   std::string name;
 };
 
-/// Finds a process in whose mount namespace (mount_namespaces(7)) a file system is mounted. Those of
-/// other users count as far as this one may look at them.
+/// Finds a process in whose mount namespace (mount_namespaces(7)) a file system is mounted. Those
+/// of other users count as far as this one may look at them.
 /// @param device of the file system, "major:minor" as in /proc/self/mountinfo.
 std::optional<MountHolder> find_mount_holder(const std::string& device);
 
