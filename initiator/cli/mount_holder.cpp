@@ -1,5 +1,7 @@
 #include "initiator/cli/mount_holder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -44,6 +46,13 @@ std::optional<MountHolder> find_mount_holder(const std::string& device) {
     }
   }
   return std::nullopt;
+}
+
+std::string what_it_keeps(const MountHolder& holder, pid_t daemon) {
+  return fmt::format(
+      "process {} ({}) sees it still, in a mount namespace of its own: rdmablk-fuse (process {}) "
+      "goes on until it is unmounted there, too",
+      holder.pid, holder.name, daemon);
 }
 
 }  // namespace rdmablk::cli

@@ -18,4 +18,7 @@ struct MountHolder {
 /// @param device of the file system, "major:minor" as in /proc/self/mountinfo.
 std::optional<MountHolder> find_mount_holder(const std::string& device);
 
+/// What that means for the daemon of a mount that was taken away elsewhere.
+std::string what_it_keeps(const MountHolder& holder, pid_t daemon);
+
 }  // namespace rdmablk::cli

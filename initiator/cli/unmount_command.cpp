@@ -23,11 +23,8 @@ void wait_for_end(const MountDaemon& daemon, const MountEntry& mount) {
   const std::string& path = mount.path;
   if (daemon.wait_for_end(kLongWait)) return;
   if (const auto holder = find_mount_holder(mount.device)) {
-    print_error("rdmablk",
-                fmt::format("'{}' is unmounted here, but process {} ({}) sees it still, in a mount "
-                            "namespace of its own: rdmablk-fuse (process {}) goes on until it is "
-                            "unmounted there, too",
-                            path, holder->pid, holder->name, daemon.pid()));
+    print_error("rdmablk", fmt::format("'{}' is unmounted here, but {}", path,
+                                       what_it_keeps(*holder, daemon.pid())));
     return;
   }
   fmt::print(stderr,

@@ -21,6 +21,7 @@
 #include "initiator/cli/mapping/map_links.h"
 #include "initiator/cli/mapping/map_lock.h"
 #include "initiator/cli/mapping/map_state.h"
+#include "initiator/cli/mount_holder.h"
 #include "initiator/cli/unmount.h"
 
 namespace rdmablk::cli::mapping {
@@ -86,8 +87,11 @@ void unmount_image(const MapPlace& place, bool lazy) {
     unmount(*mount, lazy);
     if (!daemon || lazy) continue;
     if (daemon->wait_for_end(kDaemonEndTime)) continue;
-    throw Error(fmt::format("{} is unmounted, but rdmablk-fuse (process {}) still runs",
-                            place.image(), daemon->pid()));
+    const auto holder = find_mount_holder(mount->device);
+    throw Error(
+        fmt::format("{} is unmounted here, but {}", place.image(),
+                    holder ? what_it_keeps(*holder, daemon->pid())
+                           : fmt::format("rdmablk-fuse (process {}) still runs", daemon->pid())));
   }
 }
 
