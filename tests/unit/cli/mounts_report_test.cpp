@@ -68,7 +68,8 @@ TEST(MountsReport, ShowsThePathsOfAMountThatHasSeveral) {
           "\n\n"
           "MOUNT POINT  PATH             DEVICE  STATE  QUEUES   READ  WRITTEN  FAILURES  WHY\n"
           "/mnt/disk    192.0.2.1:10812  mlx5_0  up          2  4 KiB  0 bytes         3\n"
-          "/mnt/disk    192.0.2.2:10812  -       down        0  4 KiB  0 bytes         3  no answer\n"));
+          "/mnt/disk    192.0.2.2:10812  -       down        0  4 KiB  0 bytes         3  no "
+          "answer\n"));
   const Json paths = mounts_json(reports).at("mounts")[0].at("paths");
   ASSERT_EQ(paths.size(), 2U);
   EXPECT_EQ(paths[0].at("device"), "mlx5_0");
