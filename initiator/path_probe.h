@@ -7,15 +7,17 @@
 #include <string>
 
 #include "common/cm/connection.h"
+#include "common/descriptor_watch.h"
 #include "common/lifetime.h"
+#include "common/verbs/completion_channel.h"
 #include "common/verbs/completion_queue.h"
 #include "common/verbs/protection_domain.h"
 #include "initiator/control_loop.h"
 
 namespace rdmablk::initiator {
 
-/// Finds out whether a target answers at an address, by a connection that it makes and ends. Does
-/// not block: all happens on the thread that drives the control loop.
+/// Finds out whether a target answers at an address, by a connection that it makes, READs over, and
+/// ends. Does not block: all happens on the thread that drives the control loop.
 class PathProbe final : public cm::EventHandler {
  public:
   struct Result {
@@ -38,6 +40,8 @@ class PathProbe final : public cm::EventHandler {
  private:
   void on_event(cm::Connection& connection, const cm::Event& event) override;
   void connect();
+  void read();
+  void poll();
   void end(std::optional<std::string> failure);
 
   ControlLoop& loop_;
@@ -46,7 +50,9 @@ class PathProbe final : public cm::EventHandler {
   std::string device_;
   asio::steady_timer timer_;
   std::unique_ptr<verbs::ProtectionDomain> pd_;
+  std::unique_ptr<verbs::CompletionChannel> completions_;
   std::unique_ptr<verbs::CompletionQueue> cq_;
+  std::optional<DescriptorWatch> watch_;
   std::unique_ptr<cm::Connection> connection_;  // owns the queue pair
   Lifetime lifetime_;
 };

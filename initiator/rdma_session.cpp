@@ -87,28 +87,33 @@ void RdmaSession::set_recovery(const RecoveryOptions& options) {
   wake_.signal();
 }
 
+/// Tries the paths in turn, those first that are known to work.
 void RdmaSession::open() {
-  connect();
+  const auto order = paths_.for_admin();
+  for (const std::size_t path : order) {
+    if (open(path, path == order.back())) return;
+  }
+}
+
+/// @return whether it is open now; throws instead where no other path would make a difference. That
+/// it was connected proves nothing yet: by TCP, those words may go another way than RDMA does.
+bool RdmaSession::open(std::size_t path, bool is_last) {
   try {
+    connect(path);
     say_hello();
+  } catch (const Error& error) {
+    const bool is_path_to_blame = !admin_ || (admin_->lost() && admin_->is_path_to_blame());
+    admin_.reset();
+    if (is_path_to_blame) keeper_.failed(path, error.what());
+    if (is_last || !is_path_to_blame) throw;
+    return false;
   } catch (...) {
     admin_.reset();
     throw;
   }
+  keeper_.works(path);
   is_open_ = true;
-}
-
-/// Tries the paths in turn, those first that are known to work.
-void RdmaSession::connect() {
-  const auto order = paths_.for_admin();
-  for (const std::size_t path : order) {
-    try {
-      return connect(path);
-    } catch (const Error& error) {
-      keeper_.failed(path, error.what());
-      if (path == order.back()) throw;
-    }
-  }
+  return true;
 }
 
 /// Tries the addresses of a path in turn, each of them for its share of the time.
@@ -134,7 +139,6 @@ void RdmaSession::connect(std::size_t path) {
   }
   paths_.set_device(path, device_->name());
   paths_.set_admin(path);
-  keeper_.works(path);
 }
 
 void RdmaSession::say_hello() {

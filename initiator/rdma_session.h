@@ -175,7 +175,7 @@ class RdmaSession final : public Session {
     std::size_t path;
   };
 
-  void connect();
+  bool open(std::size_t path, bool is_last);
   void connect(std::size_t path);
   void say_hello();
   void note_features();

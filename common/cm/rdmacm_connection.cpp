@@ -62,7 +62,8 @@ std::uint8_t clamp_depth(int value) {
 RdmacmConnection::RdmacmConnection(asio::io_context& io, CmId id, IdDisposal& disposal,
                                    const Settings& settings, std::optional<SocketAddress> source,
                                    const SocketAddress& peer, EventHandler& handler)
-    : id_(std::move(id)),
+    : io_(&io),
+      id_(std::move(id)),
       disposal_(disposal),
       settings_(settings),
       source_(source),
@@ -91,6 +92,7 @@ RdmacmConnection::~RdmacmConnection() {
 }
 
 void RdmacmConnection::destroy_queue_pair() noexcept {
+  connecting_.reset();
   const std::lock_guard lock(qp_mutex_);
   // The identifier points to it without owning it.
   qp_.reset();
@@ -170,9 +172,22 @@ void RdmacmConnection::connect(std::span<const std::byte> private_data) {
   param.initiator_depth = clamp_depth(limits.max_qp_init_rd_atom);
   // The peer never READs from us; some devices want room for one all the same.
   param.responder_resources = 1;
+  if (verbs::is_soft_iwarp(device())) {
+    connecting_.emplace(*io_, *id_, param, private_data, [this](int error) {
+      connecting_.reset();
+      if (error != 0) on_connect_failed(error);
+    });
+    return;
+  }
   if (rdma_connect(id_.get(), &param) != 0) {
     throw SystemError(doing, errno);
   }
+}
+
+/// Soft-iWARP refuses on the spot.
+void RdmacmConnection::on_connect_failed(int error) {
+  if (error == ECONNREFUSED) return tell_refusal(Refusal::no_listener, {});
+  tell(EventType::failed, error);
 }
 
 void RdmacmConnection::accept(EventHandler& handler) {
@@ -195,6 +210,7 @@ void RdmacmConnection::reject(std::span<const std::byte> data) noexcept {
 }
 
 void RdmacmConnection::disconnect() noexcept {
+  connecting_.reset();
   const std::lock_guard lock(qp_mutex_);
   if (is_port_down(*id_)) {
     if (qp_) qp_->fail();
@@ -264,6 +280,7 @@ void RdmacmConnection::nudge() noexcept {
 
 void RdmacmConnection::establish() {
   established_ = true;
+  connecting_.reset();  // from here on others may use the queue pair
   if (nudge_) nudge_->start([this] { nudge(); });
   tell(EventType::established);
 }

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <optional>
 
+#include "common/cm/blocking_connect.h"
 #include "common/cm/connection.h"
 #include "common/cm/id_disposal.h"
 #include "common/cm/nudge.h"
@@ -34,7 +35,7 @@ class CmIdOwner {
 class RdmacmConnection final : public Connection, public CmIdOwner {
  public:
   /// Takes an identifier that is not bound to a device yet, and starts to resolve `peer`.
-  /// @param io of the thread that handles the events.
+  /// @param io of the thread that handles the events; outlives this.
   /// @param disposal gets the identifier at the end; outlives this, as the settings do.
   /// @param source the address to connect from, which says over which device; nothing: any.
   RdmacmConnection(asio::io_context& io, CmId id, IdDisposal& disposal, const Settings& settings,
@@ -72,6 +73,7 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
   void on_address_error(int error);
   bool is_over_wanted_device() const;
   void resolve_route();
+  void on_connect_failed(int error);
   bool takes_nudges(const verbs::QueuePairOptions& options) const;
   void establish();
   void nudge() noexcept;
@@ -81,6 +83,7 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
   [[noreturn]] void fail(const std::string& doing, int error);
   void lose();
 
+  asio::io_context* io_ = nullptr;  ///< of the end that asks
   CmId id_;
   IdDisposal& disposal_;
   const Settings& settings_;
@@ -89,6 +92,7 @@ class RdmacmConnection final : public Connection, public CmIdOwner {
   std::mutex qp_mutex_;  ///< its destruction against the control thread
   std::optional<verbs::QueuePair> qp_;
   std::optional<Nudge> nudge_;  ///< at the end that asked
+  std::optional<BlockingConnect> connecting_;
   std::uint8_t peer_read_depth_ = 0;
   bool is_request_ = false;  ///< of a peer, and not accepted yet
   bool established_ = false;

@@ -12,6 +12,11 @@ Context::Context(ibv_device* device) : context_(ibv_open_device(device)) {
   }
 }
 
+bool is_soft_iwarp(ibv_context* context) {
+  constexpr std::uint32_t kVendor = 0x626d74;
+  return is_iwarp(context) && query_device(context).vendor_id == kVendor;
+}
+
 bool is_iwarp(const ibv_context* context) noexcept {
   return context->device->transport_type == IBV_TRANSPORT_IWARP;
 }

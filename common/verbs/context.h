@@ -27,6 +27,9 @@ class Context {
 /// of a READ needs IBV_ACCESS_REMOTE_WRITE (RFC 5040).
 bool is_iwarp(const ibv_context* context) noexcept;
 
+/// Whether it is the kernel's soft-iWARP (siw), by its vendor. Throws SystemError.
+bool is_soft_iwarp(ibv_context* context);
+
 /// The limits of a device (ibv_query_device(3)). Throws SystemError.
 ibv_device_attr query_device(ibv_context* context);
 
