@@ -18,22 +18,24 @@ namespace {
 /// After how long it says what it waits for.
 constexpr std::chrono::seconds kLongWait{2};
 
+/// What is waited for.
+std::string reason(const MountEntry& mount, const MountDaemon& daemon) {
+  if (const auto holder = find_mount_holder(mount.device)) {
+    return fmt::format("is unmounted here, but {}", what_it_keeps(*holder, daemon.pid()));
+  }
+  return fmt::format(
+      "is unmounted, and rdmablk-fuse (process {}) has the target flush what was written",
+      daemon.pid());
+}
+
 /// Waits until the daemon of a mount that is gone has ended.
 void wait_for_end(const MountDaemon& daemon, const MountEntry& mount) {
-  const std::string& path = mount.path;
   if (daemon.wait_for_end(kLongWait)) return;
-  if (const auto holder = find_mount_holder(mount.device)) {
-    print_error("rdmablk", fmt::format("'{}' is unmounted here, but {}", path,
-                                       what_it_keeps(*holder, daemon.pid())));
-    return;
-  }
-  fmt::print(stderr,
-             "rdmablk: '{}' is unmounted; waiting up to {} s for rdmablk-fuse (process {}) to "
-             "flush what was written\n",
-             path, (kDaemonEndTime - kLongWait).count(), daemon.pid());
+  fmt::print(stderr, "rdmablk: '{}' {}; waiting up to {} s for that\n", mount.path,
+             reason(mount, daemon), (kDaemonEndTime - kLongWait).count());
   if (daemon.wait_for_end(kDaemonEndTime - kLongWait)) return;
   print_error("rdmablk", fmt::format("'{}' is unmounted, but rdmablk-fuse (process {}) still runs",
-                                     path, daemon.pid()));
+                                     mount.path, daemon.pid()));
 }
 
 }  // namespace

@@ -54,12 +54,15 @@ pid=$(daemon_of "$image")
 coproc holder { exec unshare --mount --propagation private bash -c 'echo; read -r'; }
 # shellcheck disable=SC2154 # coproc sets it
 read -r <&"${holder[0]}"
+"$RDMABLK_BIN/rdmablk" unmount "$image" 2>"$scratch/unmount.log" &
+unmount_pid=$!
 # shellcheck disable=SC2154 # as well
-expect_match "who has it still" "unmounted here, but process $holder_PID \\(bash\\) .* rdmablk-fuse \\(process $pid\\) goes on" \
-  "$("$RDMABLK_BIN/rdmablk" unmount "$image" 2>&1)"
+wait_until "it is said who has it still" \
+  grep --quiet "but process $holder_PID (bash) .* rdmablk-fuse (process $pid) goes on" "$scratch/unmount.log"
 ! is_mounted "$image" || fail "it is mounted still"
 echo >&"${holder[1]}"
-wait_for_exit "$pid" 30 || fail "process $pid did not end"
+wait "$unmount_pid" || fail "unmounting failed: $(cat "$scratch/unmount.log")"
+! is_running "$pid" || fail "process $pid runs still"
 expect_nothing_left "after a namespace"
 
 # The foreground: signals end it, with 0.
