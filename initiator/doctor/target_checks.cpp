@@ -145,9 +145,23 @@ class TargetCheck {
       end(failure("connection", initiator::without_doctor(error.what()), "see the findings above"));
     }
     findings_.push_back(good("connection", fmt::format("{} accepts", address.text())));
-    step(
-        "protocol", [&] { hello(*admin); }, "use the same release of rdmablk on both hosts");
+    try {
+      hello(*admin);
+    } catch (const Error& error) {
+      end(unanswered(*admin, error.what(), address));
+    }
     admin->lose("through");
+  }
+
+  /// By TCP, connecting proves nothing of RDMA: the first message does.
+  Finding unanswered(const initiator::AdminLink& admin, const std::string& why,
+                     const SocketAddress& address) const {
+    const std::string found = initiator::without_doctor(why);
+    if (admin.lost() && admin.is_path_to_blame()) {
+      return failure("connection", found,
+                     initiator::network_hint(address, options_.connection.method));
+    }
+    return failure("protocol", found, "use the same release of rdmablk on both hosts");
   }
 
   void hello(initiator::AdminLink& admin) {

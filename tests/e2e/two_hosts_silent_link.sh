@@ -63,6 +63,7 @@ for round in 1 2 3; do
   has_paths "$disk" '.[0].up == false' || fail "the silent path is taken for one that works, in round $round"
 done
 expect_equal "how often the path failed" "$failures" "$(paths_of "$disk" | jq '.[0].failures')"
+expect_error "failure connection.*RDMA" "$rdmablk" doctor "$place:$port" --timeout 3
 mount_both late
 await_paths "who comes new takes the other path" "$late" "$together"
 work "$late"
