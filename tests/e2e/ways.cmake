@@ -46,8 +46,8 @@ endfunction()
 # rdmablk_add_kernel_test(NAME DEVICE rxe|siw [LABELS label] [HOSTS 1|2] [LINKS 1|2] [MEMORY size] [TIMEOUT seconds]
 # [WAYS rdmacm|tcp...] COMMAND command [argument...]): runs a script on the kernel's device, by each way to connect, or
 # by WAYS, as e2e/DEVICE/NAME;
-# with HOSTS 2 as e2e/DEVICE2/NAME. By TCP, files are left to the long tests: the two ways differ in
-# nothing below a connection.
+# with HOSTS 2 as e2e/DEVICE2/NAME. By TCP, files and what takes its time are left to the long tests: the two ways
+# differ in nothing below a connection.
 function(rdmablk_add_kernel_test name)
   cmake_parse_arguments(PARSE_ARGV 1 test "" "DEVICE;LABELS;HOSTS;LINKS;MEMORY;TIMEOUT" "COMMAND;WAYS")
   rdmablk_ways_of(ways ${test_DEVICE})
@@ -56,7 +56,7 @@ function(rdmablk_add_kernel_test name)
   endif()
   foreach(cm ${ways})
     set(labels ${test_LABELS})
-    if(cm STREQUAL "tcp" AND name MATCHES "direct|buffered|resident" AND NOT labels)
+    if(cm STREQUAL "tcp" AND name MATCHES "direct|buffered|resident|memory_kept|resize_kept|checker" AND NOT labels)
       set(labels long)
     endif()
     set(device ${test_DEVICE})
