@@ -98,7 +98,8 @@ mount_image_logging() {
 unmount_image() {
   local pid
   pid=$(daemon_of "$1")
-  fusermount3 -u "$1" || fail "cannot unmount $1"
+  # `rdmablk mounts` of a test beside this one may have it open for a moment.
+  wait_until "$1 can be unmounted" fusermount3 -u "$1"
   wait_for_exit "$pid" 30 || fail "the daemon of $1 (process $pid) did not end"
 }
 

@@ -12,6 +12,7 @@
 #include "raw_initiator.h"
 #include "raw_queue.h"
 #include "target_process.h"
+#include "tests/unit/target/scratch_directory.h"
 
 namespace rdmablk::testing {
 namespace {
@@ -69,8 +70,8 @@ class TargetPathsTest : public ::testing::Test {
   }
   void TearDown() override { target_.show_log_if_failed(); }
 
-  static std::vector<std::string> arguments() {
-    const std::string file = ::testing::TempDir() + "/rdmablk-paths.img";
+  static std::vector<std::string> arguments(const target::ScratchDirectory& directory) {
+    const std::string file = directory.path("image");
     std::ofstream(file) << std::string(1 << 20, 'f');
     return {"--listen", "0.0.0.0:0",
             "--export", "disk=memory:1M,chunk=64K,shared",
@@ -96,7 +97,8 @@ class TargetPathsTest : public ::testing::Test {
   }
 
   Features features_{Feature::paths};
-  TargetProcess target_{arguments()};
+  target::ScratchDirectory directory_;
+  TargetProcess target_{arguments(directory_)};
   SocketAddress near_ = at(near_host(), target_.address().port());
   SocketAddress far_ = at(far_host(), target_.address().port());
   EventWaiter waiter_;
